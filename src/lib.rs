@@ -91,10 +91,10 @@ pub use scene::{
     ClothGrid, ClothMesh, Cord, CutCloth, EdgeTriangle, Elasticity, Fabric, Intersections, JointCapsule, JointWeights,
     Material, MaterialId, Numbering, Orientation, OrientationId, Orthotropic, Particle, ParticlePoint, Ray, RayHit,
     Rod, RodMaterial, RodParts, RodRest, RodStiffness, Rope, RopeParts, Scene, Skinned, SkinnedLimits, SkinnedMesh,
-    SkinnedPose, SoftBody, SoftParts, Strain, TetMesh, TetherForce, Tethers, count_intersections,
+    SkinnedPose, SoftBody, SoftParts, Strain, Tearing, TetMesh, TetherForce, Tethers, count_intersections,
 };
 pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
-pub use sim::{Diagnostics, Running};
+pub use sim::{Diagnostics, Running, TearRequest, Tears};
 pub use wgpu;
 
 /// Types for the tests, benches and examples of this crate. They may change in any release.

@@ -45,6 +45,12 @@ impl Backend {
             self.move_collider(collider, pose)?;
         }
         self.run(1);
+        if file.scene.can_tear() {
+            match self {
+                Self::Gpu(backend) => backend.1.tear()?,
+                Self::Cpu(reference) => reference.tear()?,
+            };
+        }
         Ok(())
     }
 

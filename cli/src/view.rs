@@ -68,7 +68,12 @@ fn demo(file: SceneFile) -> Demo {
     (demo.camera, demo.ground) = camera(file.scene.positions());
     // Ropes stay visible in large scenes.
     demo.rope_thickness = (0.004 * demo.camera.distance).max(0.012);
-    demo.script = Some(Box::new(Motion { dt: f64::from(file.settings.dt), file, moved: Vec::new() }));
+    demo.script = Some(Box::new(Motion {
+        tears: file.scene.can_tear(),
+        dt: f64::from(file.settings.dt),
+        file,
+        moved: Vec::new(),
+    }));
     demo
 }
 
@@ -101,6 +106,8 @@ fn camera(positions: &[[f32; 3]]) -> (Camera, f32) {
 /// The targets, colliders and forces of a scene file.
 struct Motion {
     file: SceneFile,
+    /// True if a cloth tears.
+    tears: bool,
     dt: f64,
     moved: Vec<(usize, Pose)>,
 }
@@ -109,6 +116,9 @@ impl Script for Motion {
     fn drive(&mut self, solver: &mut Solver, step: u32) -> supple::Result<()> {
         if step == 0 && !self.file.forces.is_empty() {
             solver.set_forces(0, &self.file.forces)?;
+        }
+        if self.tears {
+            solver.tear()?;
         }
         let time = f64::from(step + 1) * self.dt;
         for (particle, position) in self.file.targets_at(time) {

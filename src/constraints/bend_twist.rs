@@ -41,7 +41,7 @@ static INFO: KindInfo = KindInfo {
     unit_gradients: false,
     unilateral: false,
     over_relaxed: false,
-    plastic: None,
+    plastic: Some(super::Measure::Rotation),
     compliance_unit: "rad²/J",
     shader: include_str!("../../shaders/constraints/bend_twist.wgsl"),
     function: Function::Components(evaluate),

@@ -9,16 +9,25 @@
 //! 3. If |ε| exceeds the rupture strain, the constraint breaks. It has no effect from then on.
 //!
 //! With an unlimited flow rate a monotonous load leaves p = (ε − Y)/(1 + H). Counterpart: `shaders/schedule/flow.wgsl`.
+//!
+//! The strain of a joint of a rod is a vector: bends about d₁ and d₂, and twist, in the axes between both frames \[rad\]. e and p are
+//! vectors, and |e| yields. With the half s of the rest rotation, the rest rotation of p is s d s. d is the rotation whose
+//! measure by [`super::BendTwist`] is p: with φ = |p|, its quaternion is (k p, 6 k − 2), k = (12 + √(36 − 3 φ²))/(36 + φ²). A joint
+//! breaks with either of its segments.
 
 use super::KindInfo;
 use crate::error::{Error, Result, check_non_negative};
+use crate::geometry::rotation::product;
+use crate::geometry::vector::{dot, length};
+use glam::Vec3;
 use std::f32::consts::PI;
 
 /// Acts as infinity on the GPU.
 const UNLIMITED: f32 = 1e30;
 
 /// How a constraint yields, creeps, hardens and breaks; see [`crate::Scene::set_plasticity`]. Strains are relative changes of the
-/// rest length of a [`super::Distance`], and changes of the rest angle of a [`super::Hinge`] \[rad\].
+/// rest length of a [`super::Distance`] and of a [`super::StretchShear`], changes of the rest angle of a [`super::Hinge`] \[rad\], and the angle of a
+/// [`super::BendTwist`] from rest \[rad\], which is the change of curvature times the length of the joint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plasticity {
     /// The elastic strain Y beyond which the rest value changes; infinite = elastic.
@@ -27,7 +36,7 @@ pub struct Plasticity {
     pub flow_rate: f32,
     /// Linear hardening H: the increase of the yield strain per plastic strain.
     pub hardening: f32,
-    /// The maximum of the plastic strain, in both directions. For lengths less than 1.
+    /// The maximum of the plastic strain, in both directions. For lengths less than 1, for joints at most 3.
     pub most: f32,
     /// The total strain beyond which the constraint breaks; infinite = unbreakable.
     pub rupture: f32,
@@ -53,7 +62,7 @@ impl Plasticity {
             return Err(Error::invalid(
                 format!("plasticity of {} constraints", info.name),
                 1.0,
-                "for distances and hinges only",
+                "for distances, hinges, and segments and joints of rods only",
             ));
         };
         let fields = [
@@ -72,8 +81,11 @@ impl Plasticity {
             return Err(Error::invalid("hardening of a plasticity", self.hardening, "at most 1e6"));
         }
         match measure {
-            Measure::Length if self.most >= 1.0 => {
+            Measure::Length | Measure::Stretch if self.most >= 1.0 => {
                 Err(Error::invalid("most plastic strain of a length", self.most, "less than 1"))
+            }
+            Measure::Rotation if self.most > 3.0 => {
+                Err(Error::invalid("most plastic strain of a joint of a rod", self.most, "at most 3 rad"))
             }
             _ => Ok(()),
         }
@@ -87,65 +99,96 @@ pub enum Measure {
     Length,
     /// The first parameter is a rest angle \[rad\], the second the scale s of C = s (θ − θ₀); p is added to the angle.
     Angle,
+    /// The first parameter is 1/l, the inverse of a rest length; p is relative to l. The fourth is the scale of C₃.
+    Stretch,
+    /// The first four parameters are the half of a rest rotation, the next three the scales of C; p is a vector.
+    Rotation,
 }
+
+impl Measure {
+    /// The number of parameters that a plastic strain changes.
+    pub(crate) fn rest_words(self) -> usize {
+        if self == Self::Rotation { 4 } else { 1 }
+    }
+
+    /// The elastic strain of a constraint with the parameters of its record, from C. `row` and `state` are its own.
+    pub(crate) fn elastic(self, c: Vec3, parameters: &[u32], row: &PlasticRow, state: &PlasticState) -> Vec3 {
+        let parameter = |index: usize| f32::from_bits(parameters[index]);
+        match self {
+            Self::Length => Vec3::new(c.x / row.rest[0], 0.0, 0.0),
+            Self::Angle => Vec3::new(c.x / parameter(1), 0.0, 0.0),
+            Self::Stretch => Vec3::new((c.z / parameter(3)) * (1.0 + state.strain[0]), 0.0, 0.0),
+            Self::Rotation => c / Vec3::new(parameter(4), parameter(5), parameter(6)),
+        }
+    }
+}
+
+/// No segment.
+pub(crate) const NO_SEGMENT: u32 = u32::MAX;
 
 /// A constraint with plasticity. Counterpart in `shaders/schedule/flow.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct PlasticRow {
+    /// Rest value without plastic strain, in its first [`Measure::rest_words`] components.
+    pub rest: [f32; 4],
     /// The index of the constraint among those of its kind, and the place of its record.
     pub constraint: u32,
     pub place: u32,
     /// Its material, and the one of broken constraints.
     pub material: u32,
     pub broken_material: u32,
-    /// Rest value without plastic strain.
-    pub rest: f32,
     pub yield_strain: f32,
     pub flow_rate: f32,
     pub hardening: f32,
     pub most: f32,
     pub rupture: f32,
-    pub padding: [u32; 2],
+    /// Of a joint, its segments among the plastic ones, or [`NO_SEGMENT`].
+    pub segments: [u32; 2],
+    pub padding: u32,
 }
 
 /// The state of a plastic constraint. Counterpart in `shaders/schedule/flow.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct PlasticState {
-    /// p and q of the [module documentation](self).
-    pub strain: f32,
+    /// p and q of the [module documentation](self). Only joints have more than one component of p.
+    pub strain: [f32; 3],
     pub hardened: f32,
     pub is_broken: u32,
-    pub padding: u32,
+    pub padding: [u32; 3],
 }
 
 impl PlasticRow {
-    pub fn new(constraint: u32, place: u32, materials: [u32; 2], rest: f32, plasticity: &Plasticity) -> Self {
+    pub fn new(constraint: u32, place: u32, materials: [u32; 2], rest: [f32; 4], plasticity: &Plasticity) -> Self {
         let Plasticity { yield_strain, flow_rate, hardening, most, rupture } = *plasticity;
         let [yield_strain, flow_rate, most, rupture] =
             [yield_strain, flow_rate, most, rupture].map(|value| value.min(UNLIMITED));
-        let ([material, broken_material], padding) = (materials, [0; 2]);
+        let ([material, broken_material], segments) = (materials, [NO_SEGMENT; 2]);
         Self {
+            rest,
             constraint,
             place,
             material,
             broken_material,
-            rest,
             yield_strain,
             flow_rate,
             hardening,
             most,
             rupture,
-            padding,
+            segments,
+            padding: 0,
         }
     }
 
     /// The rest value with the plastic strain.
-    pub fn rest_at(&self, state: PlasticState, measure: Measure) -> f32 {
+    pub fn rest_at(&self, state: PlasticState, measure: Measure) -> [f32; 4] {
+        let [rest, strain] = [self.rest[0], state.strain[0]];
         match measure {
-            Measure::Length => self.rest + self.rest * state.strain,
-            Measure::Angle => (self.rest + state.strain).clamp(-PI, PI),
+            Measure::Length => [rest + rest * strain, 0.0, 0.0, 0.0],
+            Measure::Angle => [(rest + strain).clamp(-PI, PI), 0.0, 0.0, 0.0],
+            Measure::Stretch => [rest / (1.0 + strain), 0.0, 0.0, 0.0],
+            Measure::Rotation => turned_rest(self.rest, state.strain.into()),
         }
     }
 
@@ -155,20 +198,36 @@ impl PlasticRow {
     }
 
     /// The state after a flow for `dt`; `elastic` is the elastic strain.
-    pub fn flowed(&self, state: PlasticState, elastic: f32, dt: f32) -> PlasticState {
-        let mut after = state;
-        let beyond = elastic.abs() - (self.yield_strain + self.hardening * state.hardened);
-        if beyond > 0.0 {
+    pub fn flowed(&self, state: PlasticState, elastic: Vec3, dt: f32) -> PlasticState {
+        let (mut after, before) = (state, Vec3::from(state.strain));
+        let size = length(elastic);
+        let beyond = size - (self.yield_strain + self.hardening * state.hardened);
+        if beyond > 0.0 && size > 0.0 {
             let change = (self.flow_rate * dt).min(1.0) * beyond / (1.0 + self.hardening);
-            let signed = if elastic < 0.0 { -change } else { change };
-            after.strain = (state.strain + signed).clamp(-self.most, self.most);
-            after.hardened += (after.strain - state.strain).abs();
+            let sum = before + elastic * (change / size);
+            let most = length(sum);
+            let strain = if most > self.most { sum * (self.most / most) } else { sum };
+            after.strain = strain.into();
+            after.hardened += length(strain - before);
         }
-        if (elastic + state.strain).abs() > self.rupture {
+        if length(elastic + before) > self.rupture {
             after.is_broken = 1;
         }
         after
     }
+}
+
+/// The half of the rest rotation s d s; see the [module documentation](self).
+fn turned_rest([x, y, z, w]: [f32; 4], strain: Vec3) -> [f32; 4] {
+    let square = dot(strain, strain);
+    let k = (12.0 + (36.0 - 3.0 * square).max(0.0).sqrt()) / (36.0 + square);
+    let half = (Vec3::new(x, y, z), w);
+    let (v, w) = product(product(half, (strain * k, 6.0 * k - 2.0)), half);
+    let (v, w) = if w < 0.0 { (-v, -w) } else { (v, w) };
+    let more = w + 1.0;
+    let size = (dot(v, v) + more * more).sqrt();
+    let v = v / size;
+    [v.x, v.y, v.z, more / size]
 }
 
 /// The plastic state of a constraint, as [`crate::Solver::read_plastic_strains`] returns it.
@@ -176,17 +235,21 @@ impl PlasticRow {
 pub struct PlasticStrain {
     /// The index of the constraint among those of its kind.
     pub constraint: u32,
-    /// The plastic strain: relative for lengths, \[rad\] for angles.
+    /// The plastic strain: relative for lengths, \[rad\] for angles. That of a joint is the magnitude of `rotation`.
     pub strain: f32,
+    /// The plastic rotation of a joint of a rod: bends about d₁ and d₂, and twist \[rad\]; 0 for other kinds.
+    pub rotation: [f32; 3],
     /// True if it is broken.
     pub is_broken: bool,
 }
 
 /// The states of plastic constraints for the user.
-pub(crate) fn strains(rows: &[PlasticRow], states: &[PlasticState]) -> Vec<PlasticStrain> {
+pub(crate) fn strains(rows: &[PlasticRow], states: &[PlasticState], measure: Option<Measure>) -> Vec<PlasticStrain> {
+    let rotates = measure == Some(Measure::Rotation);
     let strain = |(row, state): (&PlasticRow, &PlasticState)| PlasticStrain {
         constraint: row.constraint,
-        strain: state.strain,
+        strain: if rotates { length(state.strain.into()) } else { state.strain[0] },
+        rotation: if rotates { state.strain } else { [0.0; 3] },
         is_broken: state.is_broken == 1,
     };
     rows.iter().zip(states).map(strain).collect()

@@ -36,7 +36,7 @@ static INFO: KindInfo = KindInfo {
     unit_gradients: false,
     unilateral: false,
     over_relaxed: false,
-    plastic: None,
+    plastic: Some(super::Measure::Stretch),
     compliance_unit: "1/J",
     shader: include_str!("../../shaders/constraints/stretch_shear.wgsl"),
     function: Function::Components(evaluate),

@@ -1,10 +1,10 @@
 //! The bind groups of all passes.
 
 use super::buffers::Buffers;
-use super::kind_buffers::KindBuffers;
 use super::passes::PASSES;
-use super::pipelines::{KindStages, Pipelines};
+use super::pipelines::Pipelines;
 use super::stage::Stage;
+use crate::schedule::chains::chain_kinds;
 
 #[derive(Debug)]
 pub(super) struct Bindings {
@@ -40,11 +40,10 @@ impl Bindings {
             let own = [&b.tether_runs, &b.tethers, &b.anchors[side], &b.anchors[1 - side]];
             stage.bind(device, &[motion, own].concat())
         };
-        let kinds = pipelines.kinds.iter().zip(&b.kinds);
         Self {
             fixed: fixed.collect(),
             tethered: pipelines.tethered.as_ref().map(|tether| [0, 1].map(|side| tethered(&tether.stage, side))),
-            kinds: kinds.map(|(stages, own)| KindBindings::new(device, pipelines, stages, b, own)).collect(),
+            kinds: (0..b.kinds.len()).map(|kind| KindBindings::new(device, pipelines, b, kind)).collect(),
             chains: pipelines
                 .chains
                 .as_ref()
@@ -54,7 +53,8 @@ impl Bindings {
 }
 
 impl KindBindings {
-    fn new(device: &wgpu::Device, pipelines: &Pipelines, stages: &KindStages, b: &Buffers, own: &KindBuffers) -> Self {
+    fn new(device: &wgpu::Device, pipelines: &Pipelines, b: &Buffers, place: usize) -> Self {
+        let (stages, own) = (&pipelines.kinds[place], &b.kinds[place]);
         let shared = [&b.positions, &b.displacements, &own.records, &b.materials, &own.lambdas];
         let group = [&own.members, &own.impulses, &own.rotations];
         let chained = [&own.links_of, &b.chains.links];
@@ -74,7 +74,10 @@ impl KindBindings {
         let gather = [&b.positions, &b.displacements, &own.impulses, &own.slots, &own.chunks, &own.sums, &own.hubs];
         let sums = pipelines.force_sums.as_ref().zip(own.force_sums.as_ref());
         let [rows, states] = &own.plastic;
-        let flow = [&b.positions, &own.records, rows, states, &b.params];
+        // Segments do not read the states of segments, which are their own.
+        let [joints, segments] = chain_kinds();
+        let of_segments = &b.kinds[if place == joints { segments } else { joints }].plastic[1];
+        let flow = [&b.positions, &own.records, rows, states, &b.params, of_segments];
         Self {
             projections,
             flow: stages.flow.as_ref().map(|stage| stage.bind_span(device, &b.spans, &flow)),

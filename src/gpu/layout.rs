@@ -106,23 +106,25 @@ fn scaled_materials_have_the_layout_of_the_prelude() {
 
 #[test]
 fn plastic_constraints_have_the_layout_of_their_pass() {
-    let pass = "const ARITY = 2u; const ROWS = 1u; const IS_ANGLE = false;\n".to_owned()
+    let pass = "const ARITY = 2u; const POINTS = 2u; const ROWS = 1u; const JOINTS = false;\n".to_owned()
         + include_str!("../../shaders/constraints/distance.wgsl")
+        + include_str!("../../shaders/schedule/flow/length.wgsl")
         + include_str!("../../shaders/schedule/flow.wgsl")
         + include_str!("../../shaders/schedule/projection/record.wgsl");
     assert_eq!(
         on_gpu(&pass, "PlasticRow"),
         on_host!(PlasticRow {
+            rest,
             constraint,
             place,
             material,
             broken_material,
-            rest,
             yield_strain,
             flow_rate,
             hardening,
             most,
             rupture,
+            segments,
             padding
         })
     );

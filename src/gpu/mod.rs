@@ -51,6 +51,7 @@ mod store;
 mod suited;
 mod sweep;
 mod targets;
+mod tearing;
 mod tiles;
 mod timestamps;
 mod vertex_output;

@@ -86,8 +86,8 @@ const CLUSTERED: [Slot; 7] = [Span, Read, Write, Read, Read, Write, Read];
 const SPLIT: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Read, Write];
 /// The same as [`PROJECT`]; members, impulses, rotations of groups.
 const GROUP: [Slot; 9] = [Span, Read, Write, Read, Read, Write, Read, Write, Write];
-/// Span, positions, records, plastic rows, their states, params.
-const FLOW: [Slot; 6] = [Span, Read, Write, Read, Write, Uniform];
+/// Span, positions, records, plastic rows, their states, params, states of segments of rods.
+const FLOW: [Slot; 7] = [Span, Read, Write, Read, Write, Uniform, Read];
 /// Span, positions, displacements, impulses, slots, chunks, sums, hubs.
 const GATHER: [Slot; 8] = [Span, Read, Write, Read, Read, Read, Write, Read];
 /// Params, positions, displacements, residuals; tether runs, tethers, anchors now and in the next substep.
@@ -287,9 +287,15 @@ fn tree_constants(kind: &CompiledKind) -> String {
 
 /// The flow of the plastic constraints of a kind.
 fn flow(store: &PipelineStore, info: &KindInfo) -> Stage {
-    let is_angle = info.plastic == Some(Measure::Angle);
-    let constants = format!("{}const IS_ANGLE = {is_angle};\n", constants(info));
-    let text = [info.shader, include_str!("../../shaders/schedule/flow.wgsl"), RECORD, &constants].join("\n");
+    let own = match info.plastic {
+        Some(Measure::Angle) => include_str!("../../shaders/schedule/flow/angle.wgsl"),
+        Some(Measure::Stretch) => include_str!("../../shaders/schedule/flow/stretch.wgsl"),
+        Some(Measure::Rotation) => include_str!("../../shaders/schedule/flow/rotation.wgsl"),
+        _ => include_str!("../../shaders/schedule/flow/length.wgsl"),
+    };
+    let joints = info.plastic == Some(Measure::Rotation);
+    let constants = format!("{}const JOINTS = {joints};\n", constants(info));
+    let text = [info.shader, own, include_str!("../../shaders/schedule/flow.wgsl"), RECORD, &constants].join("\n");
     Stage::new(store, &format!("flow_{}", info.name), "flow", &unrolled(&text, &loops(info)), &FLOW, &[])
 }
 

@@ -210,7 +210,7 @@ impl Solver {
         let size = size_of::<PlasticState>() as u64 * rows.len() as u64;
         let decode = |bytes: &[u8]| bytemuck::pod_collect_to_vec::<u8, PlasticState>(bytes);
         let states = self.read(|encoder| Readback::new(&self.device, encoder, buffer, size, decode))?;
-        Ok(strains(rows, &states))
+        Ok(strains(rows, &states, K::INFO.plastic))
     }
 
     /// Waits for all submitted work and reads the forces of the taut tethers in the last substep, by particle.

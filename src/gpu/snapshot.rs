@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 /// It contains all that a step reads and that may change. Of the particles: positions, displacements, residuals, velocities, pins, targets
 /// and masses. Of the constraints: multipliers, rotations, plastic strains, materials and changed parameters. Of the contacts: pair lists,
 /// friction anchors, events, and colliders with their poses. It also contains attachments, skinned poses, joints, settings, the shift of the origin and the clock,
-/// but not the scene itself.
+/// but not the scene itself. Tears of cloth are part of it.
 #[derive(Clone, PartialEq)]
 pub struct Snapshot {
     pub(super) scene: String,
@@ -246,6 +246,7 @@ impl Solver {
         let controls = &self.controls;
         let lists = |own: &Controls| [own.capacities.pairs, own.capacities.contacts];
         let is_other = controls.colliders.len() != before.colliders.len()
+            || controls.scene.triangles != before.scene.triangles
             || controls.scene.contact_materials != before.scene.contact_materials
             || controls.scene.contact_scales != before.scene.contact_scales
             || lists(controls) != lists(before)
@@ -271,6 +272,7 @@ impl Solver {
         self.forget_counters();
         self.upload_settings();
         let controls = &self.controls;
+        self.upload_torn();
         self.write(&self.buffers.pins, 0, &controls.pins);
         self.write_attachment_order();
         self.upload_skinning();

@@ -321,7 +321,7 @@ impl Solver {
         &self.buffers.normals
     }
 
-    /// The triangles, three `u32` each, [`Solver::index_count`] indices in all. INDEX, STORAGE, COPY_SRC.
+    /// The triangles, three `u32` each, [`Solver::index_count`] indices in all; [`Solver::apply_tears`] changes them. INDEX, STORAGE, COPY_SRC.
     pub fn indices(&self) -> &wgpu::Buffer {
         &self.buffers.indices
     }

@@ -48,12 +48,12 @@ impl Stage {
         let description = Description {
             name: format!("supple.{name}"),
             entry: entry.to_owned(),
-            source: assembled(text),
+            source: text.to_owned(),
             slots: slots.to_vec(),
             constants: constants.iter().map(|&(name, value)| (name.to_owned(), value.to_bits())).collect(),
         };
         #[cfg(feature = "internals")]
-        recorded::push(&description.name, entry, &description.source);
+        recorded::push(&description.name, entry, &assembled(text));
         store.stage(description, |description, cache| Self::create(store.device(), description, constants, cache))
     }
 
@@ -63,7 +63,7 @@ impl Stage {
         constants: &[(&str, f64)],
         cache: Option<&wgpu::PipelineCache>,
     ) -> Self {
-        let label = Some(name.as_str());
+        let (label, source) = (Some(name.as_str()), assembled(source));
         let entries: Vec<_> = (0..).zip(slots).map(|(binding, &slot)| layout_entry(binding, slot)).collect();
         let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
         let size = constants.iter().find(|(name, _)| *name == SIZE).map_or(WORKGROUP_SIZE, |&(_, size)| size as u32);

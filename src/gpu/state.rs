@@ -190,7 +190,7 @@ impl Solver {
     /// The particles must exist, and the velocities must be finite. [`crate::Error::Follower`] if one of the particles
     /// is a follower.
     pub fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) -> Result<()> {
-        self.controls.check_state("velocity", first, velocities)?;
+        self.controls.check_velocities(first, velocities)?;
         self.write_velocity(first, velocities);
         self.derived_is_stale = true;
         Ok(())
@@ -199,10 +199,11 @@ impl Solver {
     /// Restores the initial state of the scene: positions, velocities, pins, materials, colliders, attachments, clock;
     /// forces and λ are 0. Attachments that were added later are removed. The settings stay.
     pub fn reset(&mut self) {
-        let count = self.controls.colliders.len();
+        let (count, generation) = (self.controls.colliders.len(), self.controls.tears.generation);
         self.controls.reset();
+        let is_mended = self.controls.tears.generation != generation;
         // Colliders that were added later are removed, with their buffers.
-        if self.controls.colliders.len() != count || !self.contacts.fits(&self.controls) {
+        if is_mended || self.controls.colliders.len() != count || !self.contacts.fits(&self.controls) {
             // These buffers existed before: it fails only on a lost device, which the next read reports.
             let _ = self.remake_contacts();
         }
@@ -216,6 +217,9 @@ impl Solver {
         // Trees read λ of the last substep.
         for own in &self.buffers.kinds {
             self.write(&own.lambdas, 0, &vec![0u32; own.lambdas.size() as usize / 4]);
+        }
+        if is_mended {
+            self.upload_torn();
         }
         self.upload_state();
     }

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) struct Description {
     pub name: String,
     pub entry: String,
+    /// Without the common modules, which are constant.
     pub source: String,
     pub slots: Vec<Slot>,
     /// Names and the bits of values.

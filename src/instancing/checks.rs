@@ -51,6 +51,7 @@ pub(super) fn check_asset(asset: &Scene) -> Result<()> {
         ("attachment", asset.attachments.len()),
         ("skinned particle", asset.skinned.rows.len()),
         ("orientation", asset.orientations.len()),
+        ("tearable cloth", asset.tearable.len()),
     ];
     let parts = parts.map(|(what, count)| (what.to_owned(), count));
     let plastic = asset.constraints.iter();

@@ -4,6 +4,7 @@ use super::Reference;
 use super::colliders::ColliderContact;
 use super::contacts::Contacts;
 use super::events::Events;
+use super::triangles::TriangleContacts;
 use crate::collision::{Collider, ColliderId, ContactMaterial, ContactMaterialId, ContactScale, DISABLED, Pose};
 use crate::error::Result;
 use glam::Vec3;
@@ -107,6 +108,7 @@ impl Reference {
         self.collider_forces = vec![[Vec3::ZERO; 2]; self.colliders.len()];
         self.collider_contacts.fill(ColliderContact::default());
         self.contacts = Contacts::new(self.particle_count());
+        self.triangle_contacts = TriangleContacts::default();
         self.lost_collider_contacts = 0;
         self.events = Events::default();
     }

@@ -34,6 +34,7 @@ mod reading;
 mod search;
 mod skinned;
 mod state;
+mod tearing;
 mod trees;
 mod triangles;
 

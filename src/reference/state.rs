@@ -195,7 +195,7 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) -> Result<()> {
-        self.controls.check_state("velocity", first, velocities)?;
+        self.controls.check_velocities(first, velocities)?;
         for (i, &velocity) in (first as usize..).zip(velocities) {
             self.velocities[i] = velocity.into();
             self.fresh[i] = true;

@@ -118,6 +118,7 @@ impl ParticlePoint {
         let (particles, weights) = self.parts();
         check_particles(|| what.into(), particles, scene.particle_count())?;
         particles.iter().try_for_each(|&particle| scene.check_no_follower(what, particle, 1))?;
+        particles.iter().try_for_each(|&particle| scene.check_in_use(what, particle))?;
         if let Some(&weight) = weights.iter().find(|weight| !(-1e3..=1e3).contains(*weight)) {
             return Err(Error::invalid(format!("weight of {what}"), weight, "-1000 to 1000"));
         }

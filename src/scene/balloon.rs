@@ -2,7 +2,7 @@
 
 use super::{Cloth, ClothMesh, Fabric, Material, Scene};
 use crate::constraints::{ClosedSurface, Kind, Pressure};
-use crate::error::Result;
+use crate::error::{Error, Result, check_positive};
 
 /// A closed cloth with gas inside.
 #[derive(Debug, Clone)]
@@ -33,6 +33,58 @@ pub struct BalloonParts {
     pub rest_volume: f32,
 }
 
+/// N of `src/constraints/pressure.rs`: the pressure is 0.1 % lower at twice the rest volume.
+const GAS_VOLUMES: f32 = 1000.0;
+
+impl<'a> Pressure<'a> {
+    /// A pressure of `pascals` \[Pa\] above that of the air around, and the material of its constraint. The pressure hardly depends on the
+    /// volume: it is 0.1 % lower at twice the rest volume, 1 % at eleven times. In operation a factor of 1 + 1000 r
+    /// ([`crate::Solver::set_constraint`]) gives r times the pressure.
+    ///
+    /// # Errors
+    /// The pressure or the rest volume \[m³\] is not finite or not positive; the compliance N V₀/Δp exceeds 1e18 m⁶/J.
+    pub fn at(surface: &'a ClosedSurface, rest_volume: f32, pascals: f32) -> Result<(Self, Material)> {
+        check_positive("pressure [Pa] of a closed surface", pascals)?;
+        check_positive("rest volume of a closed surface under pressure", rest_volume)?;
+        let material = Material::compliant(GAS_VOLUMES * rest_volume / pascals);
+        material.check("a closed surface under pressure")?;
+        Ok((Self { surface, rest_volume, pressure: 1.0 + GAS_VOLUMES }, material))
+    }
+}
+
+impl Balloon<'_> {
+    /// The balloon with a gas of `pascals` \[Pa\] above the pressure of the air around, at any volume, in place of `pressure` and `gas`: see
+    /// [`Pressure::at`].
+    ///
+    /// ```
+    /// # use supple::{Balloon, Fabric, Material, Scene};
+    /// # let positions = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    /// # let triangles = [[0, 2, 1], [0, 3, 2], [0, 1, 3], [1, 2, 3]];
+    /// # let mut scene = Scene::new();
+    /// let skin = Balloon {
+    ///     positions: &positions, triangles: &triangles, fabric: Fabric::RUBBER, pressure: 1.0, gas: Material::RIGID,
+    /// };
+    /// scene.add_balloon(&skin.at(300.0)?)?;
+    /// # Ok::<(), supple::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Scene::add_balloon`] and [`Pressure::at`].
+    pub fn at(self, pascals: f32) -> Result<Self> {
+        let surface = self.closed_surface()?;
+        let rest_volume = surface.volume(|vertex| self.positions[vertex as usize]) as f32;
+        let (Pressure { pressure, .. }, gas) = Pressure::at(&surface, rest_volume, pascals)?;
+        Ok(Self { pressure, gas, ..self })
+    }
+
+    /// The surface, by vertices.
+    fn closed_surface(&self) -> Result<ClosedSurface> {
+        let own = ClosedSurface::new(self.triangles)?;
+        crate::geometry::check_particles(|| "a balloon".into(), own.particles(), self.positions.len())?;
+        Ok(own)
+    }
+}
+
 impl Scene {
     /// Adds a closed cloth with gas inside.
     ///
@@ -41,12 +93,15 @@ impl Scene {
     /// its angular momentum. Skins that share a particle count as one.
     ///
     /// # Errors
-    /// The surface is not closed ([`ClosedSurface::new`]) or encloses no volume; also the errors of
-    /// [`Scene::add_cloth_mesh`].
+    /// The surface is not closed ([`ClosedSurface::new`]), encloses no volume or tears ([`Fabric::tearing`]), so that the gas would leave;
+    /// also the errors of [`Scene::add_cloth_mesh`].
     pub fn add_balloon(&mut self, balloon: &Balloon<'_>) -> Result<BalloonParts> {
         balloon.gas.check("the gas of a balloon")?;
-        let own = ClosedSurface::new(balloon.triangles)?;
-        crate::geometry::check_particles(|| "a balloon".into(), own.particles(), balloon.positions.len())?;
+        let own = balloon.closed_surface()?;
+        if let Some(tearing) = balloon.fabric.tearing {
+            let what = "tear strain of the skin of a balloon, whose gas a tear would let out,";
+            return Err(Error::invalid(what, tearing.strain, "absent: Fabric::tearing = None"));
+        }
         let rest_volume = own.volume(|vertex| balloon.positions[vertex as usize]) as f32;
         let base = self.positions.len() as u32;
         let triangles: Vec<_> = balloon.triangles.iter().map(|triangle| triangle.map(|vertex| base + vertex)).collect();

@@ -1,14 +1,16 @@
 //! Cloth from a grid or a triangle mesh, held by distance constraints.
 
 use super::bending::GridLines;
+use super::cloth_links::{Links, Measured, inverse_masses};
 use super::membrane::{Membranes, Texture};
+use super::tearing::{TearableCloth, twin_kinds};
 use super::{
     Bending, Fabric, Material, MaterialId, MeshReport, Particle, Scene, TetheredBody, Tethers, Topology, bending,
 };
 use crate::constraints::{Distance, DistanceLimit, Hinge, Kind, Limit};
 use crate::error::{Error, Result, check_finite};
 use crate::geometry::mesh;
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use std::ops::Range;
 
 /// A rectangular cloth of `columns` × `rows` particles.
@@ -102,20 +104,6 @@ pub struct ClothMaterials {
     pub bend: MaterialId,
     /// Materials of the membrane constraints of warp, weft and shear; see [`crate::constraints::Membrane`].
     pub membrane: Option<[MaterialId; 3]>,
-}
-
-/// The distance constraints and hinges of a cloth before they are added, as vertex indices.
-pub(super) struct Links<'a> {
-    pub structural: Vec<[u32; 2]>,
-    pub shear: Vec<[u32; 2]>,
-    pub bend: Vec<[u32; 2]>,
-    pub hinges: Vec<[u32; 4]>,
-    /// Area per vertex \[m²\].
-    pub areas: Vec<f32>,
-    /// Present for a complete grid.
-    pub lines: Option<GridLines>,
-    pub texture: Texture<'a>,
-    pub report: MeshReport,
 }
 
 impl ClothGrid {
@@ -249,7 +237,12 @@ impl Scene {
         links.check_lengths(positions, base)?;
         let measured = Measured { links: &links, positions, base };
         let membranes = Membranes::new(&measured, triangles, links.texture, fabric)?;
-        self.push_vertices(positions, inverse_masses(&links.areas, fabric.area_density)?);
+        let masses = inverse_masses(&links.areas, fabric.area_density)?;
+        let reserve = fabric.tearing.map_or(0, |tearing| tearing.reserve(positions.len(), triangles.len()));
+        self.check_room("particles", positions.len() + reserve as usize)?;
+        self.push_vertices(positions, masses);
+        let copies = self.push_parked(base..base + positions.len() as u32, reserve);
+        let first_constraints = twin_kinds().map(|kind| self.constraints[kind].len() as u32);
         let triangles = self.push_triangles(base, triangles);
 
         // Greedy colouring keeps this order, and constraints that are projected last have the smallest error. With
@@ -283,13 +276,18 @@ impl Scene {
         if let Some(lines) = links.lines {
             self.add_grid(cloth.particles.clone(), lines.columns)?;
         }
-        self.tethered_bodies.extend(tethers.map(|tethers| TetheredBody {
-            particles: cloth.particles.clone(),
-            triangles: cloth.triangles.clone(),
-            edges: cloth.structural.start..cloth.shear.end,
-            tethers,
-        }));
-        self.bodies.push(cloth.particles.clone());
+        let body = cloth.particles.start..copies.end;
+        // In a torn cloth the sides of the triangles are the paths that remain.
+        let edges = if fabric.tearing.is_some() { 0..0 } else { cloth.structural.start..cloth.shear.end };
+        let triangles = cloth.triangles.clone();
+        let tethered = |tethers| TetheredBody { particles: body.clone(), triangles, edges, tethers };
+        self.tethered_bodies.extend(tethers.map(tethered));
+        if let Some(tearing) = fabric.tearing {
+            let warp = links.lines.map(|lines| lines.steps[0].into());
+            let tearable = TearableCloth::new(&cloth, copies, tearing.strain, warp);
+            self.push_tearable(tearable, first_constraints);
+        }
+        self.bodies.push(body);
         Ok(cloth)
     }
 
@@ -342,59 +340,4 @@ impl Scene {
         }
         first..self.kind_count(Hinge::INFO)
     }
-}
-
-impl Links<'_> {
-    /// Returns an error if a structural or shear link has no finite positive length. `base` is the first particle.
-    fn check_lengths(&self, positions: &[[f32; 3]], base: u32) -> Result<()> {
-        for &edge in self.structural.iter().chain(&self.shear) {
-            let length = distance(positions, edge);
-            if !(length > 0.0 && length.is_finite()) {
-                let what = "edge of a cloth".into();
-                return Err(Error::ZeroLength { what, particles: edge.map(|particle| base + particle), length });
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The links of a cloth with the positions of its vertices.
-pub(super) struct Measured<'a> {
-    links: &'a Links<'a>,
-    positions: &'a [[f32; 3]],
-    /// The particle of vertex 0.
-    base: u32,
-}
-
-impl Measured<'_> {
-    fn rest_length(&self, pair: [u32; 2]) -> f32 {
-        self.links.lines.map_or_else(|| distance(self.positions, pair), |lines| lines.distance(pair))
-    }
-
-    pub fn particles<const N: usize>(&self, vertices: [u32; N]) -> [u32; N] {
-        vertices.map(|vertex| self.base + vertex)
-    }
-
-    /// The edges of a triangle from its first vertex \[m\].
-    pub fn edges(&self, [a, b, c]: [u32; 3]) -> [DVec3; 2] {
-        let place = |vertex: u32| Vec3::from(self.positions[vertex as usize]).as_dvec3();
-        let edge = |to: u32| match self.links.lines {
-            Some(lines) => lines.offset([a, to]).as_dvec3(),
-            None => place(to) - place(a),
-        };
-        [edge(b), edge(c)]
-    }
-}
-
-fn distance(positions: &[[f32; 3]], [a, b]: [u32; 2]) -> f32 {
-    Vec3::from(positions[a as usize]).distance(positions[b as usize].into())
-}
-
-/// The inverse masses of vertices with the given areas. A vertex without area gets the mean area.
-fn inverse_masses(areas: &[f32], area_density: f32) -> Result<Vec<f32>> {
-    let used = areas.iter().filter(|&&area| area > 0.0);
-    let mean = used.clone().sum::<f32>() / used.count() as f32;
-    let areas = areas.iter().map(|&area| if area == 0.0 { mean } else { area });
-    let invert = |(vertex, area)| super::invert_mass(|| format!("mass of cloth vertex {vertex}"), area * area_density);
-    areas.enumerate().map(invert).collect()
 }

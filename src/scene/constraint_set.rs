@@ -78,7 +78,12 @@ impl ConstraintSet {
         let row = |(&constraint, plasticity): (&u32, &Plasticity)| {
             let record = &self.words[constraint as usize * self.info.record_words..];
             let materials = [record[self.info.arity], broken_material];
-            let rest = f32::from_bits(record[self.info.arity + 1]);
+            let mut rest = [0.0; 4];
+            let words = self.info.plastic.map_or(0, Measure::rest_words);
+            rest[..words]
+                .iter_mut()
+                .zip(&record[self.info.arity + 1..])
+                .for_each(|(rest, &word)| *rest = f32::from_bits(word));
             PlasticRow::new(constraint, places[constraint as usize], materials, rest, plasticity)
         };
         self.plastic.iter().map(row).collect()

@@ -1,6 +1,6 @@
 //! Cloth cut out of a woven grid: a subset of the cells with their constraints.
 
-use super::cloth::Links;
+use super::cloth_links::Links;
 use super::{Cloth, ClothGrid, Scene, Topology};
 use crate::error::{Error, Result};
 use std::collections::HashSet;

@@ -1,6 +1,6 @@
 //! Materials: compliance and damping of constraints, fabrics and cords.
 
-use super::{Bending, Orthotropic};
+use super::{Bending, Orthotropic, Tearing};
 use crate::error::{Error, Result, check_non_negative, check_positive};
 
 /// Compliance and damping of a constraint.
@@ -93,6 +93,8 @@ pub struct Fabric {
     /// In-plane elasticity of given moduli in place of the constraints of `structural` and `shear`, of which only the
     /// damping time and PBD stiffness of `structural` are used; `None` is distance constraints.
     pub membrane: Option<Orthotropic>,
+    /// How the cloth tears; `None` never does. See [`crate::Solver::tear`].
+    pub tearing: Option<Tearing>,
 }
 
 impl Default for Fabric {
@@ -108,6 +110,7 @@ impl Default for Fabric {
             bending: Bending::Springs,
             stretch_limit: f32::INFINITY,
             membrane: None,
+            tearing: None,
         }
     }
 }
@@ -127,6 +130,7 @@ impl Fabric {
         if let Some(membrane) = &self.membrane {
             membrane.check()?;
         }
+        self.tearing.map_or(Ok(()), |tearing| tearing.check())?;
         self.structural.check("the structural material of a fabric")?;
         self.shear.check("the shear material of a fabric")?;
         self.bend.check("the bend material of a fabric")

@@ -1,6 +1,6 @@
 //! Membranes of cloth: an orthotropic sheet of given moduli instead of distance constraints.
 
-use super::cloth::Measured;
+use super::cloth_links::Measured;
 use super::{Cloth, ClothGrid, ClothMesh, Fabric, Material, MaterialId, Scene};
 use crate::constraints::{Kind, Membrane, in_material};
 use crate::error::{Error, Result, check_finite, check_positive};

@@ -8,6 +8,7 @@ mod attachment;
 mod balloon;
 mod bending;
 mod cloth;
+mod cloth_links;
 mod cloth_places;
 mod constraint_set;
 mod contacts;
@@ -33,6 +34,7 @@ mod rope;
 mod skinned;
 mod soft;
 mod strain;
+pub(crate) mod tearing;
 mod tether;
 mod tether_graph;
 mod weld;
@@ -68,6 +70,7 @@ pub use rope::{Rope, RopeParts};
 pub use skinned::{Backstop, JointCapsule, JointWeights, MAX_JOINTS, Skinned, SkinnedLimits, SkinnedMesh, SkinnedPose};
 pub use soft::{SoftBody, SoftParts, TetMesh};
 pub use strain::Strain;
+pub use tearing::Tearing;
 pub use tether::{TetherForce, TetherRow, Tethers};
 pub(crate) use tether_graph::{TetherGraph, rows_of};
 pub use weld::{Weld, weld};
@@ -133,6 +136,9 @@ pub struct Scene {
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) reserved_attachments: u32,
     pub(crate) skinned: skinned::SkinnedParticles,
+    pub(crate) tearable: Vec<tearing::TearableCloth>,
+    /// The strains at which single edges tear, by their particles, the lower one first.
+    pub(crate) tear_strains: BTreeMap<[u32; 2], f32>,
 }
 
 impl Default for Scene {
@@ -179,6 +185,8 @@ impl Scene {
             attachments: Vec::new(),
             reserved_attachments: 0,
             skinned: Default::default(),
+            tearable: Vec::new(),
+            tear_strains: BTreeMap::new(),
         }
     }
 
@@ -284,7 +292,7 @@ impl Scene {
     }
 
     pub(crate) fn is_pinned(&self, particle: u32) -> bool {
-        self.pinned[particle as usize] || self.inverse_masses[particle as usize] == 0.0
+        self.pinned[particle as usize] || self.inverse_masses[particle as usize] == 0.0 && !self.is_parked(particle)
     }
 
     /// The triangles of all surfaces.
@@ -384,13 +392,6 @@ impl Scene {
         }
         Ok(self.positions.len() as u32)
     }
-}
-
-/// Returns true if two ranges overlap and neither contains the other.
-fn is_cut(a: &Range<u32>, b: &Range<u32>) -> bool {
-    let overlap = a.start < b.end && b.start < a.end;
-    let within = |a: &Range<u32>, b: &Range<u32>| b.start <= a.start && a.end <= b.end;
-    overlap && !within(a, b) && !within(b, a)
 }
 
 fn too_large(what: &'static str, count: u64) -> Error {

@@ -89,7 +89,7 @@ impl Scene {
     /// It pays for meshes with vertices in arbitrary order. These particles keep their index:
     ///
     /// - particles of a body whose order is already about as good,
-    /// - particles of no body ([`Scene::add_body`] declares one), of grids, and followers.
+    /// - particles of no body ([`Scene::add_body`] declares one), of grids, followers, and those in reserve for tears.
     ///
     /// Shape matching and pressure constraints do not count as connections. The motion is the same, except where the
     /// order of particles decides:
@@ -134,6 +134,7 @@ impl Scene {
             cord_edges,
             attachments,
             skinned,
+            tear_strains,
             orientations: _,
             orientation_pins: _,
             materials: _,
@@ -145,6 +146,7 @@ impl Scene {
             friction_pairs: _,
             colliders: _,
             reserved_attachments: _,
+            tearable: _,
         } = self;
         for values in [positions, velocities, rest_positions] {
             *values = numbering.arrange(values);
@@ -160,6 +162,11 @@ impl Scene {
         attachments.iter_mut().for_each(|attachment| attachment.rename(rename));
         constraints.iter_mut().for_each(|set| set.rename(rename));
         skinned.rename(rename);
+        let renamed = |([a, b], strain): ([u32; 2], f32)| {
+            let [a, b] = [a, b].map(|particle| numbering.now[particle as usize]);
+            ([a.min(b), a.max(b)], strain)
+        };
+        *tear_strains = std::mem::take(tear_strains).into_iter().map(renamed).collect();
         numbering
     }
 
@@ -173,6 +180,9 @@ impl Scene {
             owners[grid.first as usize..][..grid.columns as usize * grid.rows as usize].fill(FIXED);
         }
         self.followers.iter().for_each(|follower| owners[follower.particle as usize] = FIXED);
+        for cloth in &self.tearable {
+            owners[cloth.copies.start as usize..cloth.copies.end as usize].fill(FIXED);
+        }
         owners
     }
 }

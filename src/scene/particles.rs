@@ -1,6 +1,6 @@
 //! Particles of a scene: bodies and grids of them, and changes of single particles after a builder has added them.
 
-use super::{Grid, Scene, TetheredBody, is_cut};
+use super::{Grid, Scene, TetheredBody};
 use crate::error::{Error, Result, check_finite};
 use std::ops::Range;
 
@@ -86,6 +86,7 @@ impl Scene {
     /// The particle does not exist.
     pub fn pin(&mut self, particle: u32) -> Result<()> {
         self.check_particle("pin", particle)?;
+        self.check_in_use("pin", particle)?;
         self.pinned[particle as usize] = true;
         Ok(())
     }
@@ -111,6 +112,7 @@ impl Scene {
         self.check_particle("set_velocity", particle)?;
         check_finite(|| format!("velocity of particle {particle}"), velocity)?;
         self.check_no_follower("velocity", particle, 1)?;
+        self.check_in_use("set_velocity", particle)?;
         self.velocities[particle as usize] = velocity;
         Ok(())
     }
@@ -123,6 +125,7 @@ impl Scene {
     pub fn set_mass(&mut self, particle: u32, mass: f32) -> Result<()> {
         self.check_particle("set_mass", particle)?;
         self.check_no_follower("set_mass", particle, 1)?;
+        self.check_in_use("set_mass", particle)?;
         self.inverse_masses[particle as usize] = invert_mass(|| format!("mass of particle {particle}"), mass)?;
         Ok(())
     }
@@ -144,3 +147,10 @@ pub(crate) fn invert_mass(what: impl Fn() -> String, mass: f32) -> Result<f32> {
 
 /// The greatest inverse mass [1/kg].
 const MAX_INVERSE_MASS: f32 = 1e12;
+
+/// Returns true if two ranges overlap and neither contains the other.
+pub(super) fn is_cut(a: &Range<u32>, b: &Range<u32>) -> bool {
+    let overlap = a.start < b.end && b.start < a.end;
+    let within = |a: &Range<u32>, b: &Range<u32>| b.start <= a.start && a.end <= b.end;
+    overlap && !within(a, b) && !within(b, a)
+}

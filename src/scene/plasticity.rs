@@ -1,17 +1,20 @@
 //! Plasticity of constraints.
 
 use super::Scene;
-use crate::constraints::{Kind, Plasticity, kind_index};
+use crate::constraints::{BendTwist, Kind, Measure, Plasticity, StretchShear, kind_index};
 use crate::error::{Error, Result};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 impl Scene {
-    /// Lets distance or hinge constraints yield and break. `constraints` are indices among those of their kind, as the
+    /// Lets distances, hinges, or segments and joints of rods yield and break. `constraints` are indices among those of their kind, as the
     /// builders return them; a constraint has the last plasticity that it was given. [`crate::Solver::reset`] restores the rest
     /// values. `Instances` do not support it.
     ///
     /// A rigid constraint stretches only by the error of a sweep. Give it a compliance to yield at a force: α F/L₀ is its strain
     /// under the force F.
+    ///
+    /// A segment of a rod that breaks takes its joints with it, so the rod comes apart. A joint that breaks turns freely from then on.
     ///
     /// # Errors
     /// The constraints must exist and be of a kind that can yield, and the parameters in range. A constraint of a length must
@@ -30,7 +33,23 @@ impl Scene {
         for constraint in constraints.clone() {
             set.check_yields(constraint)?;
         }
-        set.plastic.extend(constraints.map(|constraint| (constraint, plasticity)));
+        set.plastic.extend(constraints.clone().map(|constraint| (constraint, plasticity)));
+        if K::INFO.plastic == Some(Measure::Stretch) && plasticity.rupture < f32::INFINITY {
+            self.break_joints_with(constraints);
+        }
         Ok(())
+    }
+
+    /// Gives the joints of segments that may break a plasticity, so that they break with them.
+    fn break_joints_with(&mut self, segments: Range<u32>) {
+        let set = &self.constraints[kind_index(StretchShear::INFO)];
+        let frames: BTreeSet<u32> =
+            segments.map(|segment| set.entities_of(segment)[StretchShear::INFO.point_count()]).collect();
+        let joints = &mut self.constraints[kind_index(BendTwist::INFO)];
+        let is_theirs = |joint: &u32| joints.entities_of(*joint).iter().any(|frame| frames.contains(frame));
+        let theirs: Vec<u32> = (0..joints.len() as u32).filter(is_theirs).collect();
+        for joint in theirs {
+            joints.plastic.entry(joint).or_default();
+        }
     }
 }

@@ -51,6 +51,7 @@ const fn woven(area_density: f32, tensile: f32, shear: f32, bending: f32) -> Fab
         bending: Bending::Springs,
         stretch_limit: f32::INFINITY,
         membrane: None,
+        tearing: None,
     }
 }
 

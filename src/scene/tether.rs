@@ -63,7 +63,7 @@ impl Scene {
         self.check_particle("add_tethers", particles.end - 1)?;
         let overlaps = |other: &std::ops::Range<u32>| other.start < particles.end && particles.start < other.end;
         let tied = self.tethered_bodies.iter().map(|body| &body.particles).find(|body| overlaps(body));
-        let cut = self.bodies.iter().find(|body| super::is_cut(body, &particles));
+        let cut = self.bodies.iter().find(|body| super::particles::is_cut(body, &particles));
         for (other, what) in
             [(tied, "the list of tethered particles"), (cut, "the lists of bodies and of tethered particles")]
         {

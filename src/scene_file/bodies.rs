@@ -94,6 +94,13 @@ impl Builder<'_> {
             pressure: file.pressure.unwrap_or(1.0),
             gas: self.material(file.gas.as_ref()).at(|| format!("{place}.gas"))?,
         };
+        if file.pascals.is_some() && (file.pressure.is_some() || file.gas.is_some()) {
+            return Err("a balloon has either pascals, or pressure and gas").at(|| place.into());
+        }
+        let balloon = match file.pascals {
+            Some(pascals) => balloon.at(pascals).map_err(|error| surface.explain(error)).at(|| place.into())?,
+            None => balloon,
+        };
         let parts = self.scene.add_balloon(&balloon).map_err(|error| surface.explain(error)).at(|| place.into())?;
         self.apply_maps(place, &surface, parts.cloth.particles.start)?;
         Ok(cloth_part(parts.cloth).with_mesh(surface))

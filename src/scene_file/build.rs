@@ -66,6 +66,7 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
         builder.add_constraints(index, constraint)?;
     }
     builder.add_plasticity(&file.plasticity)?;
+    builder.add_weak_edges(&file.weak_edges)?;
     builder.add_bodies(&file.bodies)?;
     for particle in builder.select(&file.pins, None, || "pins".into())? {
         builder.scene.pin(particle).at(|| "pins".into())?;

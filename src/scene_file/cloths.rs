@@ -10,7 +10,9 @@ use super::parts::{
 };
 use super::values::NameOr;
 use super::{Hint, Part};
-use crate::scene::{Bending, Cloth, ClothGrid, ClothMesh, Cord, Fabric, Orthotropic, RenderMesh, Rope, Scene, Tethers};
+use crate::scene::{
+    Bending, Cloth, ClothGrid, ClothMesh, Cord, Fabric, Orthotropic, RenderMesh, Rope, Scene, Tearing, Tethers,
+};
 
 /// The fields of a polyline: points; or its ends and the number of its segments.
 type Polyline<'a> = (&'a Option<Vec<[f32; 3]>>, Option<[f32; 3]>, Option<[f32; 3]>, Option<u32>);
@@ -134,6 +136,10 @@ impl Builder<'_> {
             Some(BendingFile::None) => Bending::None,
         };
         fabric.membrane = file.membrane.map(Orthotropic::from).or(fabric.membrane);
+        fabric.tearing = file.tearing.map(Tearing::from);
+        if let Some(tearing) = fabric.tearing {
+            self.check_room(tearing.copies.into())?;
+        }
         Ok(fabric)
     }
 
@@ -223,6 +229,8 @@ impl Part {
             triangles: 0..0,
             edges: 0..0,
             hinges: 0..0,
+            joints: 0..0,
+            segments: 0..0,
             grid: None,
             vertex_particles: Vec::new(),
             texture: Default::default(),

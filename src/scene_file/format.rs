@@ -5,7 +5,7 @@ use super::attachments::AttachmentFile;
 use super::colliders::{ColliderFile, ContactMaterialFile, FrictionPairFile};
 use super::constraints::Constraint;
 use super::parts::Part;
-use super::plasticity::PlasticityFile;
+use super::plasticity::{PlasticityFile, WeakEdgesFile};
 use super::settings::SettingsFile;
 use super::skinned::SkinnedFile;
 use super::values::{Either, Selection, Table, Version};
@@ -66,9 +66,12 @@ pub(super) struct File {
     /// Limits of the distance of particles from a skinned pose.
     #[serde(default)]
     pub skinned: Vec<SkinnedFile>,
-    /// Plasticity and rupture of the edges or hinges of parts.
+    /// Plasticity and rupture of the edges or hinges of parts, and of rods.
     #[serde(default)]
     pub plasticity: Vec<PlasticityFile>,
+    /// Strengths of edges of cloths that tear.
+    #[serde(default)]
+    pub weak_edges: Vec<WeakEdgesFile>,
 }
 
 /// The material of a constraint.

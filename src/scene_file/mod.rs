@@ -126,6 +126,10 @@ pub struct Part {
     pub edges: Range<u32>,
     /// Hinges of a cloth whose bending model is hinges.
     pub hinges: Range<u32>,
+    /// Joints of a rod ([`crate::BendTwist`]).
+    pub joints: Range<u32>,
+    /// Segments of a rod ([`crate::StretchShear`]).
+    pub segments: Range<u32>,
     /// Columns and rows, if the part is a grid.
     pub grid: Option<[u32; 2]>,
     /// For each vertex of the mesh in the file, its particle; empty for parts without a mesh. Welded vertices share a

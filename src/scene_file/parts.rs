@@ -3,6 +3,7 @@
 use super::colliders::ContactScaleFile;
 use super::format::{MaterialFile, Switch};
 use super::mesh::MeshFile;
+use super::plasticity::TearingFile;
 use super::rods::RodFile;
 use super::values::{NameOr, OneOrMany, Selection};
 use serde::Deserialize;
@@ -212,6 +213,8 @@ pub(super) struct BalloonFile {
     pub fabric: Option<NameOr<FabricFile>>,
     /// The target volume of the gas, as a multiple of the rest volume. Default 1.
     pub pressure: Option<f32>,
+    /// The pressure above that of the air around, for any volume [Pa]; instead of `pressure` and `gas`.
+    pub pascals: Option<f32>,
     /// The material of the gas [m⁶/J]. Default rigid: a liquid.
     pub gas: Option<NameOr<MaterialFile>>,
     /// The particles that are pinned at the start.
@@ -261,6 +264,8 @@ pub(super) struct FabricFile {
     pub stretch_limit: Option<f32>,
     /// In-plane elasticity of given moduli, in place of `structural` and `shear`. Default: none.
     pub membrane: Option<MembraneFile>,
+    /// How the cloth tears. Default: never.
+    pub tearing: Option<TearingFile>,
 }
 
 /// An orthotropic membrane.

@@ -5,7 +5,7 @@ use super::build::{Builder, Built};
 use super::colliders::ContactScaleFile;
 use super::error::At;
 use super::values::{OneOrMany, Selection};
-use crate::scene::{OrientationId, Rod, RodMaterial, RodRest};
+use crate::scene::{OrientationId, Rod, RodMaterial, RodParts, RodRest};
 use serde::Deserialize;
 
 /// A rod with bending and twist along a polyline, one particle per point and one frame per segment.
@@ -122,7 +122,8 @@ impl Builder<'_> {
         };
         let parts = self.scene.add_rod(&rod).at(|| place.into())?;
         self.spin(place, parts.clamps, [("first_spin", file.first_spin), ("last_spin", file.last_spin)])?;
-        Ok(Part { particles: parts.particles, ..Part::empty() })
+        let RodParts { particles, joints, segments, .. } = parts;
+        Ok(Part { particles, joints, segments, ..Part::empty() })
     }
 
     fn spin(

@@ -80,6 +80,7 @@ impl Builder<'_> {
                 let inside = |x: [f32; 3]| (0..3).all(|axis| low[axis] <= x[axis] && x[axis] <= high[axis]);
                 let list: Vec<u32> = range
                     .filter(|&particle| inside(self.scene.positions[particle as usize]) && !follows(particle))
+                    .filter(|&particle| !self.scene.is_parked(particle))
                     .collect();
                 if list.is_empty() {
                     return Err("there is no particle in the box".into());

@@ -1,8 +1,11 @@
 //! Changes of the parameters of constraints at run time.
 
+use super::chains::chain_kinds;
 use super::compiled::CompiledKind;
-use crate::constraints::Kind;
+use crate::constraints::plasticity::{NO_SEGMENT, PlasticRow};
+use crate::constraints::{Kind, Measure, StretchShear};
 use crate::error::{Error, Result};
+use std::collections::BTreeMap;
 
 impl CompiledKind {
     /// The places of the records of `count` constraints from `first` on.
@@ -63,10 +66,29 @@ impl CompiledKind {
         self.plastic.binary_search_by_key(&constraint, |row| row.constraint).ok()
     }
 
-    /// Sets the rest value of a constraint if it is plastic, and returns its index in `plastic`.
-    pub fn set_plastic_rest(&mut self, constraint: u32, rest: u32) -> Option<usize> {
+    /// Sets the rest value of a constraint from its parameters if it is plastic, and returns its index in `plastic`.
+    pub fn set_plastic_rest(&mut self, constraint: u32, parameters: &[u32]) -> Option<usize> {
         let place = self.plastic_at(constraint)?;
-        self.plastic[place].rest = f32::from_bits(rest);
+        let count = self.info.plastic.map_or(0, Measure::rest_words);
+        let rest = &mut self.plastic[place].rest[..count];
+        rest.iter_mut().zip(parameters).for_each(|(rest, &word)| *rest = f32::from_bits(word));
         Some(place)
+    }
+}
+
+/// Notes the plastic segments of each plastic joint of rods, with which it breaks.
+pub(super) fn link_joints(kinds: &mut [CompiledKind]) {
+    let [joints, segments] = chain_kinds();
+    if kinds[joints].plastic.is_empty() || kinds[segments].plastic.is_empty() {
+        return;
+    }
+    let frame = |row: &PlasticRow| kinds[segments].record(row.place as usize)[StretchShear::INFO.point_count()];
+    let by_frame: BTreeMap<u32, u32> =
+        (0..).zip(&kinds[segments].plastic).map(|(index, row)| (frame(row), index)).collect();
+    let joints = &mut kinds[joints];
+    for index in 0..joints.plastic.len() {
+        let place = joints.plastic[index].place as usize;
+        let frames = [joints.record(place)[0], joints.record(place)[1]];
+        joints.plastic[index].segments = frames.map(|frame| by_frame.get(&frame).copied().unwrap_or(NO_SEGMENT));
     }
 }

@@ -4,21 +4,24 @@
 //! settings) is in [`crate::sim::controls`].
 
 use crate::constraints::plasticity::PlasticRow;
-use crate::constraints::{KindInfo, Plasticity, group, kind_index};
+use crate::constraints::{KindInfo, Measure, Plasticity, group, kind_index};
 use crate::error::{Error, Result};
 use crate::scene::{ConstraintSet, Follower, Scene, TetherGraph, rows_of};
 use crate::schedule::chains::Chains;
+use crate::schedule::changes::link_joints;
 use crate::schedule::clusters::Clustering;
 use crate::schedule::coloring::Coloring;
 use crate::schedule::contacts::ContactElements;
 use crate::schedule::rings::Rings;
 use crate::schedule::skins::Skins;
 use crate::schedule::split::{Split, split_at_once};
+use crate::schedule::tearing::TearMesh;
 use crate::schedule::tiling::Tiling;
 use crate::schedule::trees::Trees;
 use crate::settings::{Execution, Settings, Sweep};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Maximum number of loop iterations of one GPU thread. Mesa's software driver silently ends all loops of an invocation
 /// after 65 535 iterations in total.
@@ -37,9 +40,6 @@ pub(crate) enum Purpose {
     /// The asset of [`crate::Instances`]: without trees, mass splitting and skins.
     Asset,
 }
-
-/// Tether rows are numbered with 28 bits.
-const MOST_TETHERS: u64 = 1 << 28;
 
 /// The scene data that both backends read.
 #[derive(Debug, Clone)]
@@ -61,6 +61,7 @@ pub(crate) struct CompiledScene {
     pub followers: Vec<Follower>,
     pub skins: Skins,
     pub contact_elements: ContactElements,
+    pub tearing: Option<TearMesh>,
 }
 
 /// The constraints of one kind, sorted by schedule.
@@ -113,14 +114,19 @@ impl CompiledScene {
         }
         let run_of = |particle: usize| (particle as u32 * rows_of(most_tethers)) << 4 | most_tethers;
         let all_tethered = tether_runs.iter().enumerate().all(|(particle, &run)| run == run_of(particle));
-        let bodies: Vec<[u32; 2]> = scene.bodies.iter().map(|body| [body.start, body.len() as u32]).collect();
+        // The pieces of a torn body move apart.
+        let tears = |body: &&Range<u32>| scene.tearable.iter().any(|cloth| cloth.vertices.start == body.start);
+        let whole = scene.bodies.iter().filter(|body| !tears(body));
+        let bodies: Vec<[u32; 2]> = whole.map(|body| [body.start, body.len() as u32]).collect();
         let rings = Rings::new(&scene.triangles, particle_count)?;
         let skins = match purpose {
             Purpose::Scene => Skins::new(&scene.constraints, particle_count),
             Purpose::Asset => Skins::default(),
         };
         let sets: Vec<_> = scene.constraints.iter().map(|set| set.with_entities(particle_count)).collect();
-        let (kinds, chains) = Self::compile_kinds(&sets, scene, settings, (purpose, &skins))?;
+        let tearing = TearMesh::new(scene)?;
+        let uses = (purpose, &skins, tearing.as_ref());
+        let (kinds, chains) = Self::compile_kinds(&sets, scene, settings, uses)?;
         Ok(Self {
             kinds,
             chains,
@@ -134,6 +140,7 @@ impl CompiledScene {
             followers: scene.followers.clone(),
             skins,
             contact_elements: ContactElements::new(scene),
+            tearing,
         })
     }
 }
@@ -144,58 +151,45 @@ impl CompiledScene {
         sets: &[Cow<'_, ConstraintSet>],
         scene: &Scene,
         settings: &Settings,
-        (purpose, skins): (Purpose, &Skins),
+        (purpose, skins, tearing): (Purpose, &Skins, Option<&TearMesh>),
     ) -> Result<(Vec<CompiledKind>, Chains)> {
         let chains = match (settings.sweep, purpose) {
             (Sweep::GaussSeidel, Purpose::Scene) => Chains::new(sets, scene.entity_count()),
             _ => Chains::default(),
         };
         let compile = |set: &Cow<'_, ConstraintSet>| {
-            let (skin, split) = match (settings.sweep, purpose) {
+            let (skin, mut split) = match (settings.sweep, purpose) {
                 (Sweep::GaussSeidel, Purpose::Scene) => (skins.constraints_of(set), split_at_once(set, scene)),
                 _ => (Vec::new(), Vec::new()),
             };
+            let torn = tearing.map_or(Vec::new(), |mesh| mesh.bound(kind_index(set.info)));
+            split.retain(|constraint| torn.binary_search(constraint).is_err());
             let chained = chains.order(kind_index(set.info));
-            CompiledKind::new(set, scene, settings, purpose, [&skin, &split, chained])
+            CompiledKind::new(set, scene, settings, purpose, [&skin, &split, chained, &torn])
         };
-        let kinds = sets.iter().map(compile).collect::<Result<_>>()?;
+        let mut kinds = sets.iter().map(compile).collect::<Result<Vec<_>>>()?;
+        link_joints(&mut kinds);
+        if let Some(mesh) = tearing {
+            mesh.point(&mut kinds, scene);
+        }
         Ok((kinds, chains))
     }
 
     /// Reschedules the constraints for other settings; their current parameters are kept.
     pub fn reschedule(&mut self, scene: &Scene, settings: &Settings) -> Result<()> {
-        let sets: Vec<_> = self.kinds.iter().map(|kind| Cow::Owned(kind.constraints())).collect();
-        (self.kinds, self.chains) = Self::compile_kinds(&sets, scene, settings, (self.purpose, &self.skins))?;
+        let mut sets: Vec<_> = self.kinds.iter().map(CompiledKind::constraints).collect();
+        if let Some(mesh) = &self.tearing {
+            sets.iter_mut().enumerate().for_each(|(kind, set)| mesh.restore(kind, &mut set.words, scene));
+        }
+        let sets: Vec<_> = sets.into_iter().map(Cow::Owned).collect();
+        let uses = (self.purpose, &self.skins, self.tearing.as_ref());
+        (self.kinds, self.chains) = Self::compile_kinds(&sets, scene, settings, uses)?;
         Ok(())
     }
 
     /// Maximum number of rows of a particle, each with two tethers.
     pub fn tether_rows(&self) -> u32 {
         rows_of(self.most_tethers) / 2
-    }
-
-    /// `Ok` if the number of tethers of a scene is within the limit.
-    pub fn check_tethers(scene: &Scene) -> Result<()> {
-        let rows = TetherGraph::runs(scene)
-            .map(|(_, count, per_particle)| u64::from(count) * u64::from(rows_of(per_particle)));
-        let (count, limit) = (rows.sum(), MOST_TETHERS);
-        if count <= limit { Ok(()) } else { Err(Error::TooLarge { what: "tethers", count, limit }) }
-    }
-
-    /// `Ok` if the damping of every body, and the restored momentum of every skin, stays within the limit of loop
-    /// iterations: three loops over its particles.
-    pub fn check_bodies(&self, settings: &Settings) -> Result<()> {
-        let damped = if settings.body_damping > 0.0 { &self.bodies[..] } else { &[] };
-        let limit = MAX_LOOP / 3 * group::THREADS as u64;
-        for (what, rows) in
-            [("particles of a body that is damped", damped), ("particles of closed surfaces", &self.skins.rows)]
-        {
-            let count = rows.iter().map(|&[_, count]| u64::from(count)).max().unwrap_or(0);
-            if count > limit {
-                return Err(Error::TooLarge { what, count, limit });
-            }
-        }
-        Ok(())
     }
 }
 
@@ -223,16 +217,16 @@ fn tiling(set: &ConstraintSet, scene: &Scene, settings: &Settings, purpose: Purp
 impl CompiledKind {
     /// `skin` lists the constraints within skins, which have colours and trees of their own. `split` lists the constraints
     /// that are solved by mass splitting; their records come last. `chained` lists those in chains of rods; their records
-    /// come first.
+    /// come first. `torn` lists those that a tear may change, which are solved by colours.
     pub fn new(
         set: &ConstraintSet,
         scene: &Scene,
         settings: &Settings,
         purpose: Purpose,
-        [skin, split, chained]: [&[u32]; 3],
+        [skin, split, chained, torn]: [&[u32]; 4],
     ) -> Result<Self> {
         let info = set.info;
-        let apart = [skin, split].concat();
+        let apart = [skin, split, torn].concat();
         let tiling = tiling(set, scene, settings, purpose, &apart);
         // Kinds of chains have no tiles and no trees.
         let mut clustered = [chained, &tiling.order].concat();
@@ -279,6 +273,7 @@ impl CompiledKind {
             kind.check_loops()?;
         }
         kind.split(scene.entity_count(), settings.sweep)?;
+        kind.check_torn(torn)?;
         Ok(kind)
     }
 
@@ -291,8 +286,10 @@ impl CompiledKind {
         }
         // The records may contain plastic strain.
         for row in &self.plastic {
-            let first = row.constraint as usize * size + self.info.arity;
-            words[first..first + 2].copy_from_slice(&[row.material, row.rest.to_bits()]);
+            let (first, count) =
+                (row.constraint as usize * size + self.info.arity, self.info.plastic.map_or(0, Measure::rest_words));
+            words[first] = row.material;
+            words[first + 1..=first + count].copy_from_slice(&row.rest.map(f32::to_bits)[..count]);
         }
         let (info, rows, plastic) = (self.info, self.rows.clone(), self.plasticity.clone());
         ConstraintSet { info, words, rows, slot_count: self.slot_count, plastic }

@@ -8,10 +8,10 @@ use glam::Vec3;
 /// Number of element types: particle (0), edge (1), triangle (2).
 pub(crate) const TYPES: usize = 3;
 
-/// Contact material of a particle without contacts: a follower.
+/// Contact material of a particle without contacts: a follower, or one in reserve for a tear.
 pub(crate) const UNTOUCHABLE: u32 = 0xff;
 
-/// The elements of collision. They do not change while a scene runs.
+/// The elements of collision. They change at tears of cloth only.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ContactElements {
     /// By particle: rest position (bits), and in the last word its contact material, with its body in the upper 24
@@ -108,7 +108,7 @@ impl ContactElements {
     pub fn new(scene: &Scene) -> Self {
         let count = scene.particle_count();
         let bodies = bodies(scene);
-        let follower = |particle: u32| follows(&scene.followers, particle);
+        let follower = |particle: u32| follows(&scene.followers, particle) || scene.is_parked(particle);
         let row = |particle: usize| {
             let [x, y, z] = scene.rest_positions[particle].map(f32::to_bits);
             let material =

@@ -5,6 +5,7 @@
 
 pub(crate) mod chains;
 mod changes;
+mod checks;
 pub(crate) mod clusters;
 pub mod coloring;
 pub(crate) mod compiled;
@@ -15,5 +16,6 @@ pub(crate) mod rings;
 mod shuffle;
 pub(crate) mod skins;
 pub(crate) mod split;
+pub(crate) mod tearing;
 pub(crate) mod tiling;
 pub(crate) mod trees;

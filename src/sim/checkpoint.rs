@@ -34,7 +34,7 @@ fn contact_material([thickness, statics, kinetic, restitution, groups, touches]:
 impl Controls {
     /// The scene, in words: counts and a hash of all that does not change while a simulation runs.
     pub fn scene_fingerprint(&self) -> String {
-        let (scene, compiled) = (&self.scene, &self.compiled);
+        let (scene, compiled) = (&*self.untorn_scene(), &self.compiled);
         let mut hash = Fingerprint::new();
         hash.add_list(&scene.rest_positions);
         hash.add_list(self.shift.start_positions(scene));
@@ -65,6 +65,10 @@ impl Controls {
             hash.add(materials.iter().map(|&index| u32::from(index)));
             hash.add([friction.statics, friction.kinetic].map(f32::to_bits));
         }
+        for (edge, strain) in &scene.tear_strains {
+            hash.add([edge[0], edge[1], strain.to_bits()]);
+        }
+        hash.add(scene.tearable.iter().map(|cloth| cloth.strain.to_bits()));
         let counts = [self.materials.len(), scene.contact_materials.len(), scene.colliders.len()];
         hash.add(counts.map(|count| count as u32));
         hash.add([self.attachments.capacity]);
@@ -105,6 +109,7 @@ impl Controls {
         self.colliders.write_words(w);
         self.attachments.write_words(w);
         self.write_skinning(w);
+        self.write_tears(w);
         self.shift.total().into_iter().for_each(|component| w.double(component));
         let capacities = self.capacities;
         [capacities.pairs, capacities.contacts, capacities.growths].into_iter().for_each(|count| w.word(count));
@@ -135,6 +140,7 @@ impl Controls {
         self.colliders = Colliders::read_words(r)?;
         self.attachments = Attachments::read_words(r, &self.scene, self.attachments.capacity)?;
         self.read_skinning(r)?;
+        self.read_tears(r)?;
         self.move_start([r.double()?, r.double()?, r.double()?])?;
         let [pairs, contacts, growths] = r.words()?;
         let own = &mut self.capacities;
@@ -189,7 +195,7 @@ impl Controls {
             compiled.tiling.unshare();
             old.copy_from_slice(words);
         }
-        compiled.set_plastic_rest(index, words[0]);
+        compiled.set_plastic_rest(index, words);
         true
     }
 

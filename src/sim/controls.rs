@@ -18,6 +18,7 @@ use crate::sim::join::join;
 use crate::sim::params::Target;
 use crate::sim::shift::Shift;
 use crate::sim::skinned::Skinning;
+use crate::sim::tearing::{TearState, check_tearing};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -57,6 +58,7 @@ pub(crate) struct Controls {
     pub shift: Shift,
     /// Of the lists of self-collision.
     pub capacities: Capacities,
+    pub tears: TearState,
 }
 
 impl Controls {
@@ -70,6 +72,7 @@ impl Controls {
             return Err(Error::Empty { what: "the scene (it has no particles)" });
         }
         settings.check()?;
+        check_tearing(scene, &settings)?;
         CompiledScene::check_tethers(scene)?;
         let tether = || {
             let graph = TetherGraph::new(scene);
@@ -83,7 +86,9 @@ impl Controls {
         let mut scene = scene.clone();
         scene.place_followers();
         let capacities = Capacities::new(scene.particle_count(), settings.self_collision);
+        let tears = TearState::new(compiled.tearing.as_ref());
         let mut controls = Self {
+            tears,
             scene,
             compiled,
             settings,
@@ -108,6 +113,7 @@ impl Controls {
 
     /// Restores pins, colliders and materials of the scene; the settings stay.
     pub fn reset(&mut self) {
+        self.mend();
         // Cannot fail: the same colliders fitted at construction.
         let colliders = Colliders::new(&self.scene.colliders, self.scene.contact_materials.len()).unwrap_or_default();
         let tether_rows = self.tether_graph.tie(|particle| self.scene.is_pinned(particle));
@@ -130,9 +136,10 @@ impl Controls {
 
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         settings.check()?;
+        check_tearing(&self.scene, &settings)?;
         self.compiled.check_bodies(&settings)?;
         if settings.needs_other_schedule(&self.settings) {
-            self.compiled.reschedule(&self.scene, &settings)?;
+            self.reschedule(&settings)?;
         }
         if settings.self_collision != self.settings.self_collision {
             self.capacities = Capacities::new(self.scene.particle_count(), settings.self_collision);
@@ -198,7 +205,7 @@ impl Controls {
             let old = &mut compiled.records[first..first + words.len()];
             changed.other |= *old != words && compiled.tiling.unshare();
             old.copy_from_slice(&words);
-            changed.plastic.extend(compiled.set_plastic_rest(index, words[0]));
+            changed.plastic.extend(compiled.set_plastic_rest(index, &words));
             let start = if changed.words.is_empty() { first } else { changed.words.start.min(first) };
             changed.words = start..changed.words.end.max(first + words.len());
         }
@@ -206,13 +213,15 @@ impl Controls {
     }
 
     pub fn is_pinned(&self, particle: u32) -> bool {
-        self.inverse_masses[particle as usize] == 0.0
+        self.inverse_masses[particle as usize] == 0.0 && !self.scene.is_parked(particle)
     }
 
     /// `Ok` if the particles can be pinned (or released).
     pub fn check_pins(&self, particles: &[u32], pinned: bool) -> Result<()> {
         for &particle in particles {
-            self.scene.check_particle(if pinned { "pin" } else { "release" }, particle)?;
+            let what = if pinned { "pin" } else { "release" };
+            self.scene.check_particle(what, particle)?;
+            self.scene.check_in_use(what, particle)?;
             if !pinned && self.scene.inverse_masses[particle as usize] == 0.0 {
                 let what = format!("inverse mass of particle {particle}, which is to be released,");
                 return Err(Error::invalid(what, 0.0, "greater than 0: the particle has no mass in the scene"));
@@ -242,7 +251,8 @@ impl Controls {
 
     pub(super) fn list_pins(&mut self) {
         let masses = (0..).zip(&self.inverse_masses[..self.scene.particle_count()]);
-        self.pins = masses.filter(|(_, mass)| **mass == 0.0).map(|(particle, _)| particle).collect();
+        let pinned = masses.filter(|(_, mass)| **mass == 0.0).map(|(particle, _)| particle);
+        self.pins = pinned.filter(|&particle| !self.scene.is_parked(particle)).collect();
     }
 
     /// `Ok` if `values`, one per particle from `first` on, are valid positions or velocities: the particles exist and
@@ -250,6 +260,13 @@ impl Controls {
     pub fn check_state(&self, what: &str, first: u32, values: &[[f32; 3]]) -> Result<()> {
         self.check_values(what, first, values)?;
         self.scene.check_no_follower(what, first, values.len() as u32)
+    }
+
+    /// The same for velocities. Those of particles in reserve must be 0.
+    pub fn check_velocities(&self, first: u32, velocities: &[[f32; 3]]) -> Result<()> {
+        self.check_state("velocity", first, velocities)?;
+        let mut moving = (first..).zip(velocities).filter(|(_, velocity)| **velocity != [0.0; 3]);
+        moving.try_for_each(|(particle, _)| self.scene.check_in_use("set_velocities", particle))
     }
 
     /// `Ok` if the particles of `values`, one per particle from `first` on, exist and the values are finite.

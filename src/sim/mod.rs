@@ -14,7 +14,9 @@ mod running;
 mod shift;
 pub(crate) mod skinned;
 mod targets;
+pub(crate) mod tearing;
 
 pub use diagnostics::Diagnostics;
 pub use running::Running;
 pub(crate) use shift::shifted;
+pub use tearing::{TearRequest, Tears};

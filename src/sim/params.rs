@@ -152,7 +152,8 @@ impl Controls {
         let own = self.materials.iter().map(|material| self.scaled_material(material));
         // That of broken constraints, which have no effect.
         let broken = ScaledMaterial { alpha_tilde: 1e30, gamma: 0.0, factor: 0.0, relief: 0.0 };
-        own.chain(self.compiled.kinds.iter().any(|kind| !kind.plastic.is_empty()).then_some(broken)).collect()
+        let breaks = self.compiled.tearing.is_some() || self.compiled.kinds.iter().any(|kind| !kind.plastic.is_empty());
+        own.chain(breaks.then_some(broken)).collect()
     }
 
     /// The same of one material.

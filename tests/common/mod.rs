@@ -56,9 +56,14 @@ pub fn step(gpu: &Context, solver: &mut Solver, steps: u32) {
 
 /// A cloth that hangs by two corners, slightly crumpled so that no coordinate is special.
 pub fn hanging_cloth(columns: u32, rows: u32) -> (Scene, Cloth) {
+    hanging_cloth_of(columns, rows, Fabric::default())
+}
+
+/// The same of a fabric.
+pub fn hanging_cloth_of(columns: u32, rows: u32, fabric: Fabric) -> (Scene, Cloth) {
     let mut scene = Scene::new();
-    let grid =
-        ClothGrid { columns, rows, column_axis: [2.0, 0.1, 0.2], row_axis: [-0.1, 0.3, 1.9], ..ClothGrid::default() };
+    let axes = ([2.0, 0.1, 0.2], [-0.1, 0.3, 1.9]);
+    let grid = ClothGrid { columns, rows, column_axis: axes.0, row_axis: axes.1, fabric, ..ClothGrid::default() };
     let cloth = scene.add_cloth_grid(&grid).unwrap();
     for particle in cloth.particles.clone() {
         let [x, y, z] = scene.positions()[particle as usize];

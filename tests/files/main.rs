@@ -11,4 +11,5 @@ mod scene_file;
 mod scene_file_attachments;
 mod scene_file_contacts;
 mod scene_file_skinned;
+mod scene_file_tearing;
 mod scenes;

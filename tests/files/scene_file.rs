@@ -719,6 +719,7 @@ fn a_cloth_with_given_parameters_equals_that_of_the_library() {
             bending,
             stretch_limit: 1.2,
             membrane: None,
+            tearing: None,
         };
         let grid = ClothGrid {
             columns: 5,

@@ -47,6 +47,10 @@ fn every_scene_agrees_on_both_backends() {
             }
             step(&gpu, &mut solver, 1);
             reference.step(1);
+            if file.scene.can_tear() {
+                let tears = [solver.tear().unwrap(), reference.tear().unwrap()];
+                assert!(tears[0] == tears[1] || !is_exact(&gpu), "{name}: {tears:?}");
+            }
         }
         let (on_gpu, on_reference) = (solver.read_positions().unwrap(), reference.read_positions().unwrap());
         assert_eq!(solver.read_diagnostics().unwrap().non_finite_count, 0, "{name}");

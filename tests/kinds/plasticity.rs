@@ -252,7 +252,7 @@ fn invalid_plasticity_is_an_error_that_changes_nothing() {
     let error = scene.set_plasticity::<Distance>(0..100_000, Plasticity::default()).unwrap_err().to_string();
     assert!(error.contains("100000") && error.contains("distance"), "{error}");
     let error = scene.set_plasticity::<supple::Area>(0..0, Plasticity::default()).unwrap_err().to_string();
-    assert!(error.contains("area") && error.contains("distances and hinges"), "{error}");
+    assert!(error.contains("area") && error.contains("distances, hinges"), "{error}");
     let gpu = common::gpu();
     let error = Instances::new(&gpu.device, &gpu.queue, &scene, 2, Settings::default()).unwrap_err().to_string();
     assert!(error.contains("plastic distance"), "{error}");

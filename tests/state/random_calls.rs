@@ -2,14 +2,14 @@
 //! solver and in a new one.
 
 use crate::common::shapes::icosphere;
-use crate::common::{Pair, gpu, hanging_cloth, is_exact, solver, step};
+use crate::common::{Pair, gpu, hanging_cloth_of, is_exact, solver, step};
 use supple::constraints::Kind;
 use supple::gpu::{Context, Snapshot};
 use supple::{
     Attachment, AttachmentId, AttachmentTarget, Backstop, Collider, ColliderId, ColorOrder, ContactMaterial,
-    ContactMaterialId, ContactScale, Distance, Elasticity, Execution, Friction, JointWeights, Material, MaterialId,
-    ParticlePoint, Plasticity, Pose, Reference, Scene, SelfCollision, Settings, Shape, Skinned, SkinnedLimits,
-    SkinnedPose, SoftBody, Sweep,
+    ContactMaterialId, ContactScale, Distance, Elasticity, Execution, Fabric, Friction, JointWeights, Material,
+    MaterialId, ParticlePoint, Plasticity, Pose, Reference, Scene, SelfCollision, Settings, Shape, Skinned,
+    SkinnedLimits, SkinnedPose, SoftBody, Sweep, Tearing,
 };
 
 /// Random numbers (Marsaglia 2003, xorshift64).
@@ -65,8 +65,10 @@ struct World {
 }
 
 /// A hanging cloth with a further link, a ball, attachments, and half of the time a soft body.
-fn world(random: &mut Random) -> World {
-    let (mut scene, cloth) = hanging_cloth(5 + random.below(4), 5 + random.below(4));
+fn world(random: &mut Random, tears: bool) -> World {
+    let tearing = tears.then_some(Tearing { strain: 0.02, copies: 60 });
+    let fabric = Fabric { tearing, ..Fabric::default() };
+    let (mut scene, cloth) = hanging_cloth_of(5 + random.below(4), 5 + random.below(4), fabric);
     let fabric = ContactMaterial { thickness: 0.06, friction: Friction::coulomb(0.4), ..ContactMaterial::default() };
     let fabric = scene.add_contact_material(fabric).unwrap();
     scene.set_particle_contact(cloth.particles, fabric).unwrap();
@@ -74,7 +76,7 @@ fn world(random: &mut Random) -> World {
     let link = Distance { particles: [1, 13], rest_length: 0.5 };
     let index = scene.constraint_count_of(Distance::INFO) as u32;
     scene.add_with(link, stiff).unwrap();
-    if random.chance(50) {
+    if random.chance(50) && !tears {
         let plasticity = Plasticity { yield_strain: 0.05, rupture: 3.0, ..Plasticity::default() };
         scene.set_plasticity::<Distance>(0..index + 1, plasticity).unwrap();
     }
@@ -354,6 +356,7 @@ impl Run<'_> {
                 self.log.push(format!("{steps} steps"));
                 step(self.gpu, &mut self.pair.solver, steps);
                 self.pair.reference.step(steps);
+                drop(call!(self, tear()));
             }
             6..=14 => {
                 let what = random.below(11);
@@ -389,8 +392,12 @@ fn random_calls_agree_on_both_backends_and_after_snapshots() {
     let count = std::env::var("SUPPLE_RANDOM_RUNS").ok().and_then(|count| count.parse().ok()).unwrap_or(4);
     for seed in 1..=count {
         let mut random = Random::new(seed);
-        let world = world(&mut random);
-        let settings = settings(&mut random);
+        let tears = seed % 2 == 0;
+        let world = world(&mut random, tears);
+        let mut settings = settings(&mut random);
+        if tears {
+            settings.sweep = Sweep::GaussSeidel;
+        }
         let pair = Pair::new(&gpu, &world.scene, settings);
         let log = vec![format!("seed {seed}: {settings:?}")];
         let mut run = Run { gpu: &gpu, pair, world, saved: Vec::new(), log };

@@ -25,8 +25,8 @@ use supple::{
     Numbering, Orientation, OrientationId, Orthotropic, Particle, ParticlePoint, Placement, PlasticStrain, Plasticity,
     Pose, Pressure, Ray, RayHit, Reference, Rod, RodMaterial, RodParts, RodRest, RodStiffness, Rope, RopeParts,
     Running, Scene, SelfCollision, SelfCollisionLevel, Settings, Shape, ShapeMatching, Sides, Skinned, SkinnedLimits,
-    SkinnedMesh, SkinnedPose, SoftBody, SoftParts, Solver, Strain, StretchShear, Sweep, TetMesh, TetherForce, Tethers,
-    Volume, Wind,
+    SkinnedMesh, SkinnedPose, SoftBody, SoftParts, Solver, Strain, StretchShear, Sweep, TearRequest, Tearing, Tears,
+    TetMesh, TetherForce, Tethers, Volume, Wind,
 };
 
 /// The names of types, which must be `Send` and `Sync` for this to compile.
@@ -166,6 +166,9 @@ fn every_public_type_is_send_and_sync() {
         Solver,
         Strain,
         Sweep,
+        TearRequest,
+        Tearing,
+        Tears,
         TetMesh,
         TetherForce,
         Tethers,

@@ -30,6 +30,11 @@ pub struct Surface {
 
 /// The shapes of all parts that have a surface or are ropes, or of the part of the given name. Loose particles have no shape.
 pub fn shapes(file: &SceneFile, only: Option<&str>) -> anyhow::Result<Vec<Shape>> {
+    ensure!(
+        !file.scene.can_tear(),
+        "the scene has a cloth with tearing, whose triangles change: meshes and point caches have the same triangles in all samples. \
+         Without these options positions are written"
+    );
     let names: Vec<&str> = file.parts.iter().filter_map(|part| part.name.as_deref()).collect();
     if let Some(name) = only
         && !names.contains(&name)

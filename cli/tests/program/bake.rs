@@ -204,3 +204,16 @@ fn arguments_need_not_be_utf8() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(out.is_file() && folder.join("frame_00001.obj").is_file());
 }
+
+/// The weights of the sheet fall with its lower piece, and meshes, whose triangles would change, are refused.
+#[test]
+fn torn_cloth_is_baked_as_positions_only() {
+    baked(&[&scene("torn_sheet.json"), "--frames", "60", "--every", "60", "--out", "torn.npy"]);
+    let (shape, values) = array("torn.npy");
+    assert_eq!(shape[0], 2);
+    let height = |particle: usize| values[3 * (shape[1] as usize + particle) + 1];
+    // The rows before and behind the perforation.
+    assert!(height(8 * 17 + 8) > 0.8 && height(11 * 17 + 8) < 0.2, "{} {}", height(8 * 17 + 8), height(11 * 17 + 8));
+    let error = refused(&[&scene("torn_sheet.json"), "--frames", "1", "--obj", "torn_obj"]);
+    assert!(error.contains("tearing") && !path("torn_obj").exists(), "{error}");
+}
