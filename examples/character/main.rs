@@ -37,7 +37,7 @@ use supple::{
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Particles around the waist; the clothes have about 1.5 times its square
+    /// Particles around the waist; the clothes have about 1.3 times its square
     #[arg(long, default_value_t = 36, value_parser = clap::value_parser!(u32).range(16..=128))]
     columns: u32,
 }
@@ -207,6 +207,8 @@ fn dressed(columns: u32, seed: u64) -> anyhow::Result<Figure> {
 fn main() -> anyhow::Result<()> {
     let Arguments { options, columns } = common::parse(&[("damping", "1"), ("seed", "1"), ("substeps", "10")]);
     let Figure { scene, skirt, shirt, capsules } = dressed(columns, options.seed)?;
+    let at_start = scene.intersections(scene.positions())?.count;
+    ensure!(at_start == 0, "{at_start} edges of the clothes cross triangles at the start");
     let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..options.settings() };
     let moved = capsules.iter().map(|(id, capsule)| (id.index(), capsule.collider().pose)).collect();
     let edges: Range<u32> = skirt.structural.start..shirt.structural.end;
