@@ -1,6 +1,7 @@
 //! Skinned particles: limits, moving poses and joints on both backends.
 
 use crate::common::{self, Backend, Pair, change};
+use supple::wgpu;
 use supple::{
     Backstop, ClothGrid, Collider, Error, Instances, JointWeights, Pose, Scene, SelfCollision, Settings, Shape,
     Skinned, SkinnedLimits, SkinnedPose,
@@ -350,4 +351,53 @@ fn a_particle_far_from_its_pose_is_put_within_both_limits() {
     pair.run(1, 1e-4, "random places");
     let poses: Vec<SkinnedPose> = scene.skinned().iter().map(|skinned| skinned.pose).collect();
     assert_eq!(fault(&scene, &poses, &pair.reference.positions(), 2e-6), None);
+}
+
+/// Moves all poses by an offset per step, as the skinning of a program.
+const SKINNING: &str = "
+struct Pose { position: vec3f, normal: vec3f }
+@group(0) @binding(0) var<storage, read_write> poses: array<Pose>;
+@compute @workgroup_size(64) fn skin(@builtin(global_invocation_id) id: vec3u) {
+    if id.x < arrayLength(&poses) {
+        poses[id.x].position += vec3f(0.0, 0.0625, -0.03125);
+    }
+}";
+
+#[test]
+fn a_pass_of_the_program_that_writes_poses_gives_the_same_bits_as_calls_of_the_host() {
+    let (gpu, scene) = (common::gpu(), sheet(false));
+    let [mut host, mut driven] = [0, 1].map(|_| common::solver(&gpu, &scene, Settings::default()));
+    let source = wgpu::ShaderSource::Wgsl(SKINNING.into());
+    let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
+    let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some("skinning"),
+        layout: None,
+        module: &module,
+        entry_point: Some("skin"),
+        compilation_options: Default::default(),
+        cache: None,
+    });
+    let layout = pipeline.get_bind_group_layout(0);
+    let entries = [wgpu::BindGroupEntry { binding: 0, resource: driven.skinned_poses().as_entire_binding() }];
+    let bindings = wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries };
+    let bindings = gpu.device.create_bind_group(&bindings);
+    let mut poses: Vec<SkinnedPose> = scene.skinned().iter().map(|skinned| skinned.pose).collect();
+    for _ in 0..6 {
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &bindings, &[]);
+        pass.dispatch_workgroups(poses.len().div_ceil(64) as u32, 1, 1);
+        drop(pass);
+        driven.encode(&mut encoder, 1);
+        gpu.queue.submit([encoder.finish()]);
+        for pose in &mut poses {
+            let [x, y, z] = pose.position;
+            pose.position = [x, y + 0.0625, z - 0.03125];
+        }
+        host.set_skinned_poses(0, &poses).unwrap();
+        common::step(&gpu, &mut host, 1);
+    }
+    assert_eq!(driven.read_skinned_poses().unwrap(), poses);
+    assert_eq!(driven.read_positions().unwrap(), host.read_positions().unwrap());
 }
