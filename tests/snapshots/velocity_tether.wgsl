@@ -94,7 +94,10 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
             return;
         }
         motion = begun;
-        next_anchors[anchor_place(i)] = Anchor(motion.position.xyz, i, motion.displacement, 0u);
+        let place = anchor_place(i);
+        if place < ANCHORS {
+            next_anchors[place] = Anchor(motion.position.xyz, i, motion.displacement, 0u);
+        }
     }
     store(i, motion);
 }
@@ -109,9 +112,9 @@ fn tether_run(i: u32) -> vec2u {
     return vec2u(run >> 5u, run & 15u);
 }
 
-// Returns the first anchor of this particle.
+// Returns the first anchor of this particle; ANCHORS if it is in reserve for a tear and no pin.
 fn anchor_place(particle: u32) -> u32 {
-    var place = 0u;
+    var place = ANCHORS;
     { const k = 0u; 
         let other = ANCHORS - 1u - k;
         place = select(place, other, anchors[other].particle == particle);
