@@ -13,6 +13,8 @@ mod common;
 mod knot;
 mod measure;
 mod piles;
+mod shirt;
+mod worn;
 
 use anyhow::ensure;
 use clap::{CommandFactory, Parser};
@@ -40,6 +42,7 @@ const SCENES: &[(&str, Build)] = &[
     ("funnel", bodies::funnel),
     ("bullet", cloths::bullet),
     ("incline", bodies::incline),
+    ("shirt", worn::worn),
 ];
 
 #[derive(Parser, Debug, Clone)]
@@ -90,6 +93,9 @@ struct Arguments {
     /// Slope of the incline [degrees]
     #[arg(long, default_value_t = 25.0)]
     angle: f32,
+    /// Rotation of the camera about the vertical [degrees]
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
+    yaw: f32,
     /// First run without contacts between particles, to measure their cost
     #[arg(long)]
     compare: bool,
@@ -182,6 +188,7 @@ fn make(arguments: &Arguments, alone: bool, without: Option<f64>) -> anyhow::Res
     if !is_given("--damping") {
         options.damping = damping;
     }
+    demo.camera.yaw += arguments.yaw.to_radians();
     demo.settings = options.settings();
     demo.settings.gravity = setup.gravity.unwrap_or(demo.settings.gravity);
     let level = arguments.self_collision.unwrap_or(level).filter(|_| !alone);

@@ -18,8 +18,8 @@ fn both<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Bac
     [Box::new(reference), Box::new(OnGpu { gpu, solver: common::solver(gpu, scene, settings) })]
 }
 
-/// Sheets of 36 particles on the ground, each displaced against the one below, and the gravity of an incline along x.
-fn layers(count: u32, angle: f64) -> (Scene, Settings) {
+/// Sheets of n × n particles on the ground, each displaced against the one below, and the gravity of an incline along x.
+fn layers(count: u32, n: u32, angle: f64) -> (Scene, Settings) {
     let mut scene = Scene::new();
     let friction = Friction::coulomb(0.5);
     let material = ContactMaterial { thickness: THICKNESS as f32, friction, ..ContactMaterial::default() };
@@ -28,12 +28,13 @@ fn layers(count: u32, angle: f64) -> (Scene, Settings) {
     for k in 0..count {
         let k = f64::from(k);
         let origin = [-0.075 + 0.003 * k, THICKNESS * (k + 0.5), -0.075 + 0.0041 * k];
+        let side = 0.03 * (n - 1) as f32;
         let sheet = ClothGrid {
-            columns: 6,
-            rows: 6,
+            columns: n,
+            rows: n,
             origin: origin.map(|x| x as f32),
-            column_axis: [0.15, 0.0, 0.0],
-            row_axis: [0.0, 0.0, 0.15],
+            column_axis: [side, 0.0, 0.0],
+            row_axis: [0.0, 0.0, side],
             tethers: None,
             ..ClothGrid::default()
         };
@@ -58,54 +59,70 @@ fn largest_speed(velocities: &[[f32; 3]]) -> f64 {
     velocities.iter().map(|v| f64::from(glam::Vec3::from(*v).length())).fold(0.0, f64::max)
 }
 
-/// Friction acts on an anchor, so that sheets below the friction angle (26.6°) do not creep by g sin α h per second.
-fn check_layers_stop(backend: &mut dyn Backend, scene: &Scene, count: u32, most: f64) {
-    let top = 36 * (count as usize - 1);
+/// Friction acts on an anchor, so that sheets below the friction angle (26.6°) do not creep by g sin α h per second. The
+/// motion in `steps` and the creep of five more seconds are at most `most` [m].
+fn check_layers_stop(backend: &mut dyn Backend, scene: &Scene, steps: u32, count: u32, most: f64) {
+    let top = scene.particle_count() / count as usize * (count as usize - 1);
     let start = mean(&scene.positions()[top..]);
-    backend.step(90);
+    backend.step(steps - 30);
     let before = mean(&backend.positions()[top..]);
     backend.step(30);
     let after = mean(&backend.positions()[top..]);
     let (name, moved) = (backend.name(), (after[0] - start[0]).abs());
     let creep = (after[0] - before[0]).abs() / 0.5;
     println!("{name}: {count} layers: moved {moved:e} m, creep {creep:e} m/s");
-    assert!(moved < most, "{name}: the top of {count} layers moved {moved} m");
+    assert!(moved + 5.0 * creep < most, "{name}: the top of {count} layers moved {moved} m, and creeps at {creep} m/s");
     assert!(creep < 2e-5, "{name}: the top of {count} layers creeps at {creep} m/s");
     assert!(after[1] > 0.95 * THICKNESS * (f64::from(count) - 0.5), "{name}: top at {} m", after[1]);
 }
 
 #[test]
-fn two_and_three_layers_below_the_friction_angle_stop() {
+fn two_and_three_layers_below_the_friction_angle_move_less_than_a_millimetre() {
     let gpu = common::gpu();
     for (count, most) in [(2, 0.05e-3), (3, 0.1e-3)] {
-        let (scene, settings) = layers(count, 22.0);
-        for mut backend in both(&gpu, &scene, settings) {
-            check_layers_stop(backend.as_mut(), &scene, count, most);
+        let (scene, settings) = layers(count, 6, 22.0);
+        for (mut backend, steps) in both(&gpu, &scene, settings).into_iter().zip([120, 60]) {
+            check_layers_stop(backend.as_mut(), &scene, steps, count, most);
         }
     }
 }
 
 /// On the reference alone: a software driver takes a minute.
 #[test]
-fn ten_layers_below_the_friction_angle_stop() {
-    let (scene, settings) = layers(10, 22.0);
-    check_layers_stop(&mut Reference::new(&scene, settings).unwrap(), &scene, 10, 1e-3);
+fn ten_layers_below_the_friction_angle_move_less_than_a_millimetre() {
+    let (scene, settings) = layers(10, 6, 22.0);
+    check_layers_stop(&mut Reference::new(&scene, settings).unwrap(), &scene, 90, 10, 1e-3);
 }
 
-/// Above the friction angle a stack slides on the ground with g (sin α − µ cos α).
+/// Wider sheets, and four iterations of contacts, on the reference alone.
+#[test]
+fn three_wide_layers_and_few_iterations_move_less_than_a_millimetre() {
+    for (n, iterations) in [(10, 6), (6, 4)] {
+        let (scene, settings) = layers(3, n, 22.0);
+        let own = SelfCollision { iterations, ..SelfCollision::surfaces() };
+        let settings = Settings { self_collision: Some(own), ..settings };
+        check_layers_stop(&mut Reference::new(&scene, settings).unwrap(), &scene, 60, 3, 1e-3);
+    }
+}
+
+/// Above the friction angle a stack slides on the ground with g (sin α − µ cos α). Equal friction lets it shear: after a
+/// second the upper half of ten layers hangs over the lower one.
 #[test]
 fn layers_above_the_friction_angle_slide() {
     let gpu = common::gpu();
     let (sin, cos) = 30f64.to_radians().sin_cos();
     let expected = G * (sin - 0.5 * cos);
-    for (count, tolerance) in [(1, 0.01), (2, 0.03), (5, 0.05)] {
-        let (scene, settings) = layers(count, 30.0);
+    for (count, tolerance) in [(1, 0.01), (2, 0.01), (5, 0.01), (10, 0.03)] {
+        let (scene, settings) = layers(count, 6, 30.0);
         let backends = both(&gpu, &scene, settings);
-        for mut backend in backends.into_iter().take(if count > 3 { 1 } else { 2 }) {
-            backend.step(60);
-            let speed = mean(&backend.velocities())[0];
-            println!("{}: {count} layers: {speed} of {expected} m/s", backend.name());
-            assert!((speed / expected - 1.0).abs() < tolerance, "{}: {count} layers: {speed} m/s", backend.name());
+        for mut backend in backends.into_iter().take(if count > 1 { 1 } else { 2 }) {
+            backend.step(6);
+            let before = mean(&backend.velocities())[0];
+            backend.step(24);
+            let found = (mean(&backend.velocities())[0] - before) / 0.4;
+            let text = format!("{}: {count} layers: {found} of {expected} m/s²", backend.name());
+            println!("{text}");
+            assert!((found / expected - 1.0).abs() < tolerance, "{text}");
         }
     }
 }
@@ -149,10 +166,25 @@ fn a_stack_of_rigid_bodies_comes_to_rest() {
             let speed = largest_speed(&v);
             let height = mean(&x[top.start as usize..top.end as usize])[1];
             println!("{}: {count} bodies: {speed} m/s, top at {height} m", backend.name());
-            assert!(speed < 3e-3, "{}: {count} bodies: a particle moves at {speed} m/s", backend.name());
+            assert!(speed < 1e-3, "{}: {count} bodies: a particle moves at {speed} m/s", backend.name());
             assert!(height > least, "{}: {count} bodies: the top body is at {height} m", backend.name());
         }
     }
+}
+
+/// With the default of 4 iterations, 4.9 mm/s remain after three seconds.
+#[test]
+fn a_stack_of_five_rigid_bodies_rests_after_three_seconds_with_ten_iterations() {
+    let (scene, top) = rigid_stack(5);
+    let own = SelfCollision { iterations: 10, ..SelfCollision::default() };
+    let settings = Settings { self_collision: Some(own), ..Settings::default() };
+    let mut reference = Reference::new(&scene, settings).unwrap();
+    reference.step(180);
+    let speed = largest_speed(&reference.velocities());
+    let height = mean(&reference.positions()[top.start as usize..top.end as usize])[1];
+    println!("{speed} m/s, top at {height} m");
+    assert!(speed < 1e-3, "a particle moves at {speed} m/s");
+    assert!(height > 1.05, "the top body is at {height} m");
 }
 
 fn soft() -> Elasticity {
@@ -275,6 +307,9 @@ fn check_press(name: &str, mut step: impl FnMut([Pose; 2]) -> [Vec<[f32; 3]>; 2]
         }
         let speed = largest_speed(&v);
         assert!(frame <= 100 || speed < 2.0, "{name}, step {frame}: a particle leaves at {speed} m/s");
+        let [low, high] = [f32::min, f32::max].map(|most| x.iter().map(|x| x[1]).reduce(most).unwrap());
+        // No border is caught on a plate.
+        assert!(frame < 119 || low > -0.09 && high < 0.07, "{name}: the cloth is from {low} m to {high} m");
     }
 }
 

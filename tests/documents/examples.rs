@@ -327,13 +327,14 @@ fn contacts_keep_layers_apart() {
 /// Each scene checks its own end state: no penetration, no intersections, the bullet caught.
 #[test]
 fn contacts_passes_its_checks_in_every_scene() {
-    let scenes: [&[&str]; 6] = [
+    let scenes: [&[&str]; 7] = [
         &["cylinder", "--columns", "12", "--count", "2", "--frames", "30"],
         &["bullet"],
         &["box", "--columns", "24", "--frames", "30"],
         &["bowl", "--columns", "12", "--count", "3", "--frames", "40"],
         &["funnel", "--count", "2", "--frames", "30"],
         &["twister", "--columns", "12", "--turns", "0.5", "--substeps", "10"],
+        &["shirt", "--columns", "10", "--frames", "20"],
     ];
     for scene in scenes {
         let report = report("contacts", &[&["--scene"], scene].concat());
