@@ -96,7 +96,7 @@ fn no_capsule_shows_through_a_shirt() {
             let x = backend.positions();
             let [low, high] = [f32::min, f32::max].map(|most| x.iter().map(|x| x[1]).reduce(most).unwrap());
             println!("{}: {least} m, shirt from {low} m to {high} m", backend.name());
-            assert!(least > 0.3 * THICKNESS, "{}: the shirt is {least} m from a capsule", backend.name());
+            assert!(least > 0.0, "{}: a capsule comes {} m through", backend.name(), -least);
             assert!(low > 0.6 && high > 1.35, "{}: the shirt is from {low} m to {high} m", backend.name());
         }
     }

@@ -97,7 +97,7 @@ fn ten_layers_below_the_friction_angle_move_less_than_a_millimetre() {
 /// Wider sheets, and four iterations of contacts, on the reference alone.
 #[test]
 fn three_wide_layers_and_few_iterations_move_less_than_a_millimetre() {
-    for (n, iterations) in [(10, 6), (6, 4)] {
+    for (n, iterations) in [(8, 6), (6, 4)] {
         let (scene, settings) = layers(3, n, 22.0);
         let own = SelfCollision { iterations, ..SelfCollision::surfaces() };
         let settings = Settings { self_collision: Some(own), ..settings };
@@ -112,7 +112,7 @@ fn layers_above_the_friction_angle_slide() {
     let gpu = common::gpu();
     let (sin, cos) = 30f64.to_radians().sin_cos();
     let expected = G * (sin - 0.5 * cos);
-    for (count, tolerance) in [(1, 0.01), (2, 0.01), (5, 0.01), (10, 0.03)] {
+    for (count, tolerance) in [(1, 0.01), (2, 0.01), (10, 0.03)] {
         let (scene, settings) = layers(count, 6, 30.0);
         let backends = both(&gpu, &scene, settings);
         for mut backend in backends.into_iter().take(if count > 1 { 1 } else { 2 }) {
