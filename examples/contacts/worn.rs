@@ -15,9 +15,9 @@ use supple::{ClothMesh, Collider, Fabric, Scene, Solver};
 pub fn worn(arguments: &Arguments) -> anyhow::Result<Setup> {
     let [columns, _] = arguments.columns(26);
     let mut scene = Scene::new();
-    let (positions, triangles) = shirt(0.52 / columns as f32);
-    let mesh = ClothMesh { positions: &positions, triangles: &triangles, fabric: Fabric::COTTON, tethers: None };
-    let mut cloth = scene.add_cloth_mesh(&mesh)?;
+    let surface = shirt(0.52 / columns as f32);
+    let mesh = ClothMesh { positions: &surface.0, triangles: &surface.1, fabric: Fabric::COTTON, tethers: None };
+    let cloth = scene.add_cloth_mesh(&mesh)?;
     let mut arguments = arguments.clone();
     arguments.thickness.get_or_insert(0.005);
     arguments.friction.get_or_insert(0.3);
@@ -27,9 +27,8 @@ pub fn worn(arguments: &Arguments) -> anyhow::Result<Setup> {
     for collider in body(0.0) {
         ids.push(add(&mut scene, material, collider)?);
     }
-    let rest = scene.triangles().to_vec();
+    let triangles = scene.triangles().to_vec();
     let frames = if crate::is_given("--frames") { arguments.options.frames } else { 150 };
-    cloth.grid = None;
     let mut demo =
         demo(scene, &[cloth], Camera { target: Vec3::new(0.0, 1.2, 0.0), distance: 1.7, yaw: 0.35, pitch: 0.1 });
     demo.ground = 0.5;
@@ -40,7 +39,7 @@ pub fn worn(arguments: &Arguments) -> anyhow::Result<Setup> {
         Ok(moved.into_iter().map(|(id, pose)| (id.index(), pose)).collect())
     };
     let measure = move |positions: &[[f32; 3]]| {
-        let nearest = nearest(&rest, positions, &body(lift(frames as f32 / 60.0)));
+        let nearest = nearest(&triangles, positions, &body(lift(frames as f32 / 60.0)));
         Figures::from_iter([("nearest_to_body".into(), json!(nearest))])
     };
     Ok(Setup {

@@ -25,7 +25,7 @@ const DENSITY: f64 = 0.2;
 /// The tip (along, down), in units of L, of a clamped beam of length 1 and rigidity 1. Both the distributed load w and
 /// the tip load P act downwards: θ'' = −(w (1 − s) + P) cos θ with θ(0) = 0 and θ'(1) = 0. Solved by shooting for θ'(0)
 /// with Runge-Kutta.
-fn elastica(w: f64, tip_load: f64) -> [f64; 2] {
+pub fn elastica(w: f64, tip_load: f64) -> [f64; 2] {
     const STEPS: u32 = 400;
     let shoot = |curvature: f64| {
         let rate = |s: f64, [theta, kappa, _, _]: [f64; 4]| {

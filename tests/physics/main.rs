@@ -4,6 +4,7 @@
 mod common;
 
 mod bending;
+mod calibration;
 mod closed_forms;
 mod closed_forms_bodies;
 mod energy;
