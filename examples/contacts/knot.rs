@@ -8,6 +8,9 @@ use glam::{DVec3, Vec3};
 use serde_json::json;
 use supple::{Collider, Cord, Rope, Scene, SelfCollisionLevel, Solver};
 
+/// The height of the ends at the start [m], at which the whole rope is above the ground.
+const LIFT: f32 = 0.35;
+
 /// The thickness of the rope [m].
 const THICKNESS: f32 = 0.02;
 
@@ -39,7 +42,7 @@ fn overhand(spacing: f32) -> Vec<[f32; 3]> {
             points.push(last + along * spacing);
         }
     }
-    points.into_iter().map(Vec3::into).collect()
+    points.into_iter().map(|point| (point + LIFT * Vec3::Y).into()).collect()
 }
 
 /// An overhand knot that is pulled tight at both ends.
@@ -67,7 +70,9 @@ pub fn knot(arguments: &Arguments) -> anyhow::Result<Setup> {
         let pulled = (PULL * seconds).min(apart - gap);
         for (end, start) in ends.into_iter().zip(starts) {
             if solver.is_pinned(end)? {
-                solver.set_target(end, (start + Vec3::X * 0.5 * pulled * start.x.signum()).into())?;
+                // The ends come down while they are pulled.
+                let moved = Vec3::new(0.5 * pulled * start.x.signum(), -LIFT * pulled / (apart - gap), 0.0);
+                solver.set_target(end, (start + moved).into())?;
             }
         }
         Ok(Vec::new())
