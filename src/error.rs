@@ -313,6 +313,22 @@ pub enum Error {
         /// The fault, with its numbers.
         reason: String,
     },
+    /// A part of a scene would be removed in part.
+    #[error("{what} must be removed or kept as a whole; {kept} of its {count} particles would remain")]
+    CutPart {
+        /// The part.
+        what: String,
+        /// Number of particles that would remain.
+        kept: u32,
+        /// Number of its particles.
+        count: u32,
+    },
+    /// A map of another scene, or a scene that is not an edit of that of the solver.
+    #[error("the map does not lead from the scene of the solver to the new scene: {reason}")]
+    SceneMap {
+        /// The fault, with its numbers.
+        reason: String,
+    },
     /// The device did not respond within the time limit.
     #[error("the graphics device did not respond within {seconds} s")]
     Timeout {

@@ -90,8 +90,8 @@ pub use scene::{
     Attachment, AttachmentForce, AttachmentId, AttachmentTarget, Backstop, Balloon, BalloonParts, Bending, Cloth,
     ClothGrid, ClothMesh, Cord, CutCloth, EdgeTriangle, Elasticity, Fabric, Intersections, JointCapsule, JointWeights,
     Material, MaterialId, Numbering, Orientation, OrientationId, Orthotropic, Particle, ParticlePoint, Ray, RayHit,
-    Rod, RodMaterial, RodParts, RodRest, RodStiffness, Rope, RopeParts, Scene, Skinned, SkinnedLimits, SkinnedMesh,
-    SkinnedPose, SoftBody, SoftParts, Strain, Tearing, TetMesh, TetherForce, Tethers, count_intersections,
+    Rod, RodMaterial, RodParts, RodRest, RodStiffness, Rope, RopeParts, Scene, SceneMap, Skinned, SkinnedLimits,
+    SkinnedMesh, SkinnedPose, SoftBody, SoftParts, Strain, Tearing, TetMesh, TetherForce, Tethers, count_intersections,
 };
 pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
 pub use sim::{Diagnostics, Running, TearRequest, Tears};

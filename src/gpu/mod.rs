@@ -38,6 +38,7 @@ mod readback;
 mod reading;
 mod recorder;
 mod remaking;
+mod replacing;
 mod requests;
 mod shader;
 mod shift;

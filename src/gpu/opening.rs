@@ -38,6 +38,16 @@ impl Parts {
     }
 }
 
+/// A solver of controls that are ready, without their uploads.
+pub(super) async fn opened(store: &PipelineStore, queue: &wgpu::Queue, controls: Controls) -> Result<Solver> {
+    check_sizes(&controls.scene, &controls.settings, &store.device().limits())?;
+    for open in controls.scene.open_contacts(&controls.settings) {
+        log::warn!("{open}");
+    }
+    let parts = Parts::new(store, queue, &controls).await?;
+    Ok(Solver::of(store, queue, controls, parts))
+}
+
 impl Solver {
     /// Compiles a scene and uploads it. The uploads travel with the next submission of the queue. Native targets only;
     /// a browser cannot wait for the device, see [`Solver::new_async`].

@@ -13,7 +13,7 @@ use wgpu::BufferUsages;
 /// Byte sizes of a row in each buffer.
 const ROW_BYTES: u64 = size_of::<SkinnedRow>() as u64;
 pub(super) const BIND_BYTES: u64 = size_of::<Bind>() as u64;
-const POSE_BYTES: u64 = size_of::<PoseRow>() as u64;
+pub(super) const POSE_BYTES: u64 = size_of::<PoseRow>() as u64;
 const STATE_BYTES: u64 = size_of::<SkinnedState>() as u64;
 
 /// The buffers of skinned particles, by row; joints by index.

@@ -74,7 +74,7 @@ impl Clock {
 
 /// The buffers with state that outlasts a step: name, buffer, and size of the state \[bytes\]. Other buffers are constant, uploaded from the host state, or
 /// written before they are read in each step.
-fn state_buffers<'a>(
+pub(super) fn state_buffers<'a>(
     b: &'a Buffers,
     contacts: &'a Contacts,
     controls: &Controls,

@@ -89,6 +89,11 @@ impl VertexOutputs {
         self.all.is_empty()
     }
 
+    /// No outputs; ids of outputs that are added later differ from those of these ones.
+    pub fn emptied(&self) -> Self {
+        Self { all: Vec::new(), last: self.last }
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &VertexPasses> {
         self.all.iter().map(|(_, passes)| passes)
     }

@@ -31,6 +31,7 @@ mod orientations;
 mod particles;
 mod plasticity;
 mod reading;
+mod replacing;
 mod search;
 mod skinned;
 mod state;

@@ -1,7 +1,8 @@
 //! The constraints of one kind in a scene.
 
+use super::Scene;
 use crate::constraints::plasticity::{Measure, PlasticRow};
-use crate::constraints::{KindInfo, Plasticity, group};
+use crate::constraints::{Distance, Kind, KindInfo, Plasticity, group, kind_index};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -48,6 +49,17 @@ impl ConstraintSet {
     /// The entities of a constraint of a kind that is not a group.
     pub fn entities_of(&self, constraint: u32) -> &[u32] {
         &self.words[constraint as usize * self.info.record_words..][..self.info.arity]
+    }
+
+    /// The particles and the orientations of a constraint of any kind.
+    pub fn members_of(&self, constraint: usize) -> (Cow<'_, [u32]>, &[u32]) {
+        let record = &self.words[constraint * self.info.record_words..][..self.info.record_words];
+        if self.info.is_group() {
+            let members = group::member_rows(record).step_by(group::MEMBER_ROWS);
+            return (members.map(|member| self.rows[member][0]).collect::<Vec<_>>().into(), &[]);
+        }
+        let (points, orientations) = record[..self.info.arity].split_at(self.info.point_count());
+        (points.into(), orientations)
     }
 
     /// The words of the records in the order of `order`.
@@ -101,5 +113,15 @@ impl ConstraintSet {
                 rows[details].iter_mut().flatten().for_each(&rename);
             }
         }
+    }
+}
+
+impl Scene {
+    pub(super) fn distance_count(&self) -> u32 {
+        self.kind_count(Distance::INFO)
+    }
+
+    pub(super) fn kind_count(&self, info: &KindInfo) -> u32 {
+        self.constraints[kind_index(info)].len() as u32
     }
 }

@@ -27,10 +27,12 @@ mod particles;
 mod pick;
 mod plasticity;
 mod presets;
+mod removal;
 mod render_mesh;
 mod rod;
 mod rod_material;
 mod rope;
+mod scene_map;
 mod skinned;
 mod soft;
 mod strain;
@@ -67,6 +69,8 @@ pub use render_mesh::{BoundMesh, BoundVertex, DetailMesh, PlacedVertex, RenderMe
 pub use rod::{Rod, RodParts, RodRest};
 pub use rod_material::{RodMaterial, RodStiffness};
 pub use rope::{Rope, RopeParts};
+pub(crate) use scene_map::GONE;
+pub use scene_map::SceneMap;
 pub use skinned::{Backstop, JointCapsule, JointWeights, MAX_JOINTS, Skinned, SkinnedLimits, SkinnedMesh, SkinnedPose};
 pub use soft::{SoftBody, SoftParts, TetMesh};
 pub use strain::Strain;
@@ -362,14 +366,6 @@ impl Scene {
         constraint.write_parameters(words);
         // Pads the record to its full size, independently of the kind.
         words.resize(words.len().next_multiple_of(K::INFO.record_words), 0);
-    }
-
-    fn distance_count(&self) -> u32 {
-        self.kind_count(constraints::Distance::INFO)
-    }
-
-    fn kind_count(&self, info: &KindInfo) -> u32 {
-        self.constraints[constraints::kind_index(info)].len() as u32
     }
 
     pub(crate) fn check_particle(&self, what: &str, particle: u32) -> Result<()> {

@@ -46,7 +46,7 @@ pub(crate) enum Purpose {
 pub(crate) struct CompiledScene {
     /// One entry per kind of [`crate::constraints::KINDS`].
     pub kinds: Vec<CompiledKind>,
-    purpose: Purpose,
+    pub purpose: Purpose,
     pub chains: Chains,
     pub orientation_count: u32,
     pub rings: Rings,

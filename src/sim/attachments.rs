@@ -4,7 +4,9 @@ mod checkpoint;
 
 use crate::collision::ColliderId;
 use crate::error::{Error, Result, check_finite};
-use crate::scene::{Attachment, AttachmentForce, AttachmentId, AttachmentTarget, Scene, check_attachment_count};
+use crate::scene::{
+    Attachment, AttachmentForce, AttachmentId, AttachmentTarget, Scene, SceneMap, check_attachment_count,
+};
 use crate::sim::controls::Controls;
 use crate::sim::shifted;
 use std::collections::HashMap;
@@ -106,6 +108,37 @@ impl Attachments {
     /// Continues the id numbering of `before`, so ids of attachments added later differ from the old ones.
     pub fn after(self, before: &Self) -> Self {
         Self { last_generation: before.last_generation, ..self }
+    }
+
+    /// The attachments that remain in an edited scene, with their ids. Those of removed particles are released.
+    pub fn carried(&self, map: &SceneMap, capacity: u32) -> Result<Self> {
+        let renamed = |slot: &Slot| {
+            let (mut slot, mut remains) = (*slot, true);
+            slot.attachment.rename(|particle| match map.particle(*particle) {
+                Some(now) => *particle = now,
+                None => remains = false,
+            });
+            remains.then_some(slot)
+        };
+        let mut slots: Vec<_> = self.slots.iter().map(|slot| slot.as_ref().and_then(renamed)).collect();
+        slots.truncate(slots.iter().rposition(Option::is_some).map_or(0, |last| last + 1));
+        // The colours stay, which decide the order.
+        check_attachment_count(slots.len() as u64, capacity)?;
+        let mut all = Self { capacity, slots, last_generation: self.last_generation, ..Self::default() };
+        all.take_colors();
+        all.list();
+        Ok(all)
+    }
+
+    /// Notes the colours of all attachments.
+    fn take_colors(&mut self) {
+        for Slot { attachment, color, .. } in self.slots.iter().flatten() {
+            for (particle, _) in attachment.factors() {
+                let (own, word) = (self.taken.entry(particle).or_default(), *color as usize / 64);
+                own.resize(own.len().max(word + 1), 0);
+                own[word] |= 1 << (color % 64);
+            }
+        }
     }
 
     /// Number of words of `order` for all attachments in as many colours.

@@ -177,7 +177,7 @@ impl Controls {
     }
 
     /// Writes the parameters of a constraint and notes the change; false if there is no such constraint.
-    fn replace_parameters(&mut self, kind: usize, index: u32, words: &[u32]) -> bool {
+    pub(super) fn replace_parameters(&mut self, kind: usize, index: u32, words: &[u32]) -> bool {
         let Some(compiled) = self.compiled.kinds.get_mut(kind) else { return false };
         let info = compiled.info;
         let Some(place) = compiled.coloring.order.iter().position(|&constraint| constraint == index) else {

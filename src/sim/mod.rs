@@ -10,6 +10,7 @@ mod forces;
 mod join;
 mod orientations;
 pub(crate) mod params;
+pub(crate) mod replacing;
 mod running;
 mod shift;
 pub(crate) mod skinned;

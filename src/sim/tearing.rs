@@ -53,9 +53,9 @@ pub(crate) fn check_tearing(scene: &Scene, settings: &Settings) -> Result<()> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TearState {
     /// By edge.
-    broken: Vec<bool>,
+    pub(super) broken: Vec<bool>,
     /// The inverse masses of vertices before they were split.
-    masses: BTreeMap<u32, f32>,
+    pub(super) masses: BTreeMap<u32, f32>,
     /// The number of changes of the mesh.
     pub generation: u32,
 }
@@ -65,7 +65,7 @@ impl TearState {
         Self { broken: vec![false; mesh.map_or(0, |mesh| mesh.edges.len())], ..Self::default() }
     }
 
-    fn is_torn(&self) -> bool {
+    pub(super) fn is_torn(&self) -> bool {
         self.broken.contains(&true)
     }
 
@@ -335,7 +335,7 @@ impl Controls {
     }
 
     /// Computes what depends on the triangles again: records, rings, contact elements, paths of tethers.
-    fn renew_torn(&mut self) {
+    pub(super) fn renew_torn(&mut self) {
         let Self { compiled, scene, .. } = self;
         if let Some(mesh) = &compiled.tearing {
             mesh.point(&mut compiled.kinds, scene);

@@ -7,6 +7,7 @@ mod determinism;
 mod device_loss;
 mod far;
 mod masses;
+mod parts;
 mod picking;
 mod pins;
 mod pipelines;

@@ -24,9 +24,9 @@ use supple::{
     IsometricBend, JointCapsule, JointWeights, Limit, LineBend, Material, MaterialId, Membrane, Method, NeoHookean,
     Numbering, Orientation, OrientationId, Orthotropic, Particle, ParticlePoint, Placement, PlasticStrain, Plasticity,
     Pose, Pressure, Ray, RayHit, Reference, Rod, RodMaterial, RodParts, RodRest, RodStiffness, Rope, RopeParts,
-    Running, Scene, SelfCollision, SelfCollisionLevel, Settings, Shape, ShapeMatching, Sides, Skinned, SkinnedLimits,
-    SkinnedMesh, SkinnedPose, SoftBody, SoftParts, Solver, Strain, StretchShear, Sweep, TearRequest, Tearing, Tears,
-    TetMesh, TetherForce, Tethers, Volume, Wind,
+    Running, Scene, SceneMap, SelfCollision, SelfCollisionLevel, Settings, Shape, ShapeMatching, Sides, Skinned,
+    SkinnedLimits, SkinnedMesh, SkinnedPose, SoftBody, SoftParts, Solver, Strain, StretchShear, Sweep, TearRequest,
+    Tearing, Tears, TetMesh, TetherForce, Tethers, Volume, Wind,
 };
 
 /// The names of types, which must be `Send` and `Sync` for this to compile.
@@ -154,6 +154,7 @@ fn every_public_type_is_send_and_sync() {
         Run,
         Running,
         Scene,
+        SceneMap,
         SceneFile,
         SelfCollision,
         SelfCollisionLevel,

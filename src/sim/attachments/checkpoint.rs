@@ -43,13 +43,7 @@ impl Attachments {
             };
             all.slots.push(slot);
         }
-        for Slot { attachment, color, .. } in all.slots.iter().flatten() {
-            for (particle, _) in attachment.factors() {
-                let (own, word) = (all.taken.entry(particle).or_default(), *color as usize / 64);
-                own.resize(own.len().max(word + 1), 0);
-                own[word] |= 1 << (color % 64);
-            }
-        }
+        all.take_colors();
         all.list();
         Ok(all)
     }
