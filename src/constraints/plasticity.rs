@@ -10,9 +10,9 @@
 //!
 //! With an unlimited flow rate a monotonous load leaves p = (ε − Y)/(1 + H). Counterpart: `shaders/schedule/flow.wgsl`.
 //!
-//! The strain of a joint of a rod is a vector: bends about d₁ and d₂, and twist, in the axes between both frames \[rad\]. e and p are
-//! vectors, and |e| yields. With the half s of the rest rotation, the rest rotation of p is s d s. d is the rotation whose
-//! measure by [`super::BendTwist`] is p: with φ = |p|, its quaternion is (k p, 6 k − 2), k = (12 + √(36 − 3 φ²))/(36 + φ²). A joint
+//! The strain of a joint of a rod is a vector: bends about d₁ and d₂, and twist, in the axes between both frames \[rad\]. Both e and p are
+//! vectors, and |e| yields. With the half s of the rest rotation, the rest rotation of p is s d s. Rotation d has the
+//! measure p by [`super::BendTwist`]. With φ = |p|, its quaternion is (k p, 6 k − 2), k = (12 + √(36 − 3 φ²))/(36 + φ²). A joint
 //! breaks with either of its segments.
 
 use super::KindInfo;
@@ -26,8 +26,8 @@ use std::f32::consts::PI;
 const UNLIMITED: f32 = 1e30;
 
 /// How a constraint yields, creeps, hardens and breaks; see [`crate::Scene::set_plasticity`]. Strains are relative changes of the
-/// rest length of a [`super::Distance`] and of a [`super::StretchShear`], changes of the rest angle of a [`super::Hinge`] \[rad\], and the angle of a
-/// [`super::BendTwist`] from rest \[rad\], which is the change of curvature times the length of the joint.
+/// rest length of a [`super::Distance`] and of a [`super::StretchShear`], and changes of the rest angle of a [`super::Hinge`] \[rad\]. That of a
+/// [`super::BendTwist`] is the angle from rest \[rad\], which is the change of curvature times the length of the joint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plasticity {
     /// The elastic strain Y beyond which the rest value changes; infinite = elastic.

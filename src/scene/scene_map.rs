@@ -84,7 +84,7 @@ impl SceneMap {
         })
     }
 
-    /// `Ok` if this is a map from `old` to `new`: it has the entries of `old`, all of them lead to entries of `new`, and
+    /// `Ok` if this is a map from `old` to `new`. It has the entries of `old`. All of them lead to entries of `new`, and
     /// particles and constraints that remain are the same.
     pub(crate) fn check(&self, old: &Scene, new: &Scene) -> Result<()> {
         let check = |what: &str, map: &[u32], [old, new]: [usize; 2]| {

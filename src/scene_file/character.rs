@@ -63,7 +63,7 @@ impl Character {
     /// the same skin. Buffers may be files beside it, at most 1 GiB each.
     ///
     /// # Errors
-    /// [`FileError::Read`], or [`FileError::Content`] with the problem: no mesh with a skin, no joints, a joint or an accessor
+    /// [`FileError::Read`], or [`FileError::Content`] with the problem. Problems are: no mesh with a skin, no joints, a joint or an accessor
     /// that does not exist, weights that are not finite, negative or all 0, a joint with a non-uniform scale, a cycle of nodes.
     pub fn read(path: impl AsRef<Path>, node: Option<&str>) -> Result<Self, FileError> {
         let limits = Limits::default();

@@ -2,7 +2,7 @@
 //! Position-Based Solver for Stiff Rods*).
 //!
 //! Gauss-Seidel sweeps carry a moment one segment further per sweep, so a stiff rod bends too much. A *chain* orders the
-//! bend-twist and stretch-shear constraints of a rod from one end to the other: joint, segment, joint, segment, …
+//! bend-twist and stretch-shear constraints of a rod from one end to the other (joint, segment, joint, segment).
 //! Constraints that share a particle or an orientation are then at most two places apart, and
 //!
 //! ```text

@@ -10,8 +10,8 @@
 //! (M + K) Δx = Jᵀ Δλ,   J Δx + α̃/(1 + γ) Δλ = b,   b = (−C − α̃ λ − γ J (x − x_prev))/(1 + γ)
 //! ```
 //!
-//! K is the geometric stiffness of the links (Tournier, Nesme, Gilles, Faure 2015, *Stable Constrained Dynamics*): k P
-//! between both ends, P = I − n nᵀ, k = |λ|/L, with λ of the last substep and the length L. Without K, a light particle
+//! K is the geometric stiffness of the links (Tournier, Nesme, Gilles, Faure 2015, *Stable Constrained Dynamics*). It is
+//! k P between both ends. P = I − n nᵀ and k = |λ|/L, with λ of the last substep and the length L. Without K, a light particle
 //! between two links that are nearly in line moves far aside.
 //!
 //! The elimination starts at the leaves (Baraff 1996, *Linear-Time Dynamics using Lagrange Multipliers*). Particle c has

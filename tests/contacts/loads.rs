@@ -159,8 +159,8 @@ fn layers_share_the_space_under_a_plate() {
     assert!(reference.read_contacts().unwrap().deep_contacts > 0);
 }
 
-/// The friction coefficient by which a sheet slides on one that the ground holds, on a slope of 22°: over the first 0.1 s,
-/// and up to 0.45 s, when it moves at 1.4 m/s.
+/// The friction coefficient by which a sheet slides on one that the ground holds, on a slope of 22°. The first value is that over
+/// 0.1 s, the second up to 0.45 s, when it moves at 1.4 m/s.
 fn slide(backend: &mut dyn Touching, above: &Range<u32>, angle: f64) -> [f64; 2] {
     backend.step(3);
     let start = mean(of(&backend.velocities(), above), 0);

@@ -39,7 +39,7 @@ fn settle(scene: &Scene, substeps: u32, damping: f32, steps: u32) -> Vec<[f32; 3
     reference.read_positions().unwrap()
 }
 
-/// The bending length [m] of a strip whose overhang is twice the closed form, from the slope of the chord to its tip, as in
+/// The bending length [m] of a strip whose overhang is twice the closed form, from the slope of the chord to its tip. It is measured as in
 /// ASTM D1388 and ISO 9073-7, but by the elastica instead of Peirce's approximation.
 fn bending_length(fabric: &Fabric, substeps: u32) -> f64 {
     const CELLS: u32 = 12;

@@ -20,7 +20,7 @@ pub struct DetailMesh<'a> {
 
 /// A vertex bound to a triangle of particles.
 ///
-/// The frame at the vertex is t, b, n. n is the normal of the surface, interpolated between the three particles; t is the
+/// The frame at the vertex is t, b, n. Vector n is the normal of the surface, interpolated between the three particles. Vector t is the
 /// direction of the edge from the first to the second particle, orthogonal to n; b = n × t.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct BoundVertex {

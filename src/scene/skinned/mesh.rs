@@ -55,7 +55,7 @@ impl SkinnedMesh {
     /// Checks the lists, the indices and the weights, and normalises the weights.
     ///
     /// # Errors
-    /// The lists differ in length; a position or a normal is not finite; a vertex or a joint does not exist; a weight is not
+    /// The lists differ in length. A position or a normal is not finite. A vertex or a joint does not exist. A weight is not
     /// finite or negative, or all weights of a vertex are 0.
     pub fn checked(mut self, joint_count: u32) -> Result<Self> {
         let (what, count) = ("positions and normals of a skinned mesh", self.positions.len());
