@@ -78,6 +78,15 @@ fn evaluate_node(place: u32, node: u32, row: vec4u) {
     nodes[at + WEIGHTS] = vec4f(stiffness, 0.0, x.w * f32(row.z), parent.w);
 }
 
+// Raises the geometric stiffness to that of the multiplier just found.
+fn stiffen(node: u32) {
+    let at = TREE_ROWS * node;
+    let sizes = nodes[at + SIZES];
+    if any(nodes[at].xyz != vec3f()) {
+        nodes[at + WEIGHTS].x = max(nodes[at + WEIGHTS].x, abs(sizes.z + sizes.w) / sizes.x);
+    }
+}
+
 // Computes V, q, r and 1/s of a node and adds its contributions to A and g of its parent.
 fn eliminate_node(node: u32, parent: u32, top: ptr<function, Symmetric>, top_g: ptr<function, vec3f>) {
     let at = TREE_ROWS * node;
@@ -159,6 +168,9 @@ fn solve_trees(@builtin(global_invocation_id) id: vec3u) {
     var top_shift = vec3f();
     for (var round = 0u; round < ROUNDS; round++) {
         for (var k = 0u; k < tree.z; k++) {
+            if round > 0u {
+                stiffen(tree.w + k);
+            }
             set_matrix(tree.w + k, mass_of(nodes[TREE_ROWS * (tree.w + k) + WEIGHTS].z));
             set_row(tree.w + k, G, vec3f());
         }
@@ -187,14 +199,6 @@ fn solve_trees(@builtin(global_invocation_id) id: vec3u) {
         }
         if !(turned > MOST_TURN * reach) {
             break;
-        }
-        // Raises the geometric stiffness to that of the multipliers just found.
-        for (var k = 0u; k < tree.z && round + 1u < ROUNDS; k++) {
-            let at = TREE_ROWS * (tree.w + k);
-            let sizes = nodes[at + SIZES];
-            if any(nodes[at].xyz != vec3f()) {
-                nodes[at + WEIGHTS].x = max(nodes[at + WEIGHTS].x, abs(sizes.z + sizes.w) / sizes.x);
-            }
         }
     }
     displacements[tree.x] = vec4f(displacements[tree.x].xyz + top_shift, 0.0);

@@ -41,11 +41,15 @@ impl Parts {
 /// A solver of controls that are ready, without their uploads.
 pub(super) async fn opened(store: &PipelineStore, queue: &wgpu::Queue, controls: Controls) -> Result<Solver> {
     check_sizes(&controls.scene, &controls.settings, &store.device().limits())?;
+    warn_of_open_contacts(&controls);
+    let parts = Parts::new(store, queue, &controls).await?;
+    Ok(Solver::of(store, queue, controls, parts))
+}
+
+fn warn_of_open_contacts(controls: &Controls) {
     for open in controls.scene.open_contacts(&controls.settings) {
         log::warn!("{open}");
     }
-    let parts = Parts::new(store, queue, &controls).await?;
-    Ok(Solver::of(store, queue, controls, parts))
 }
 
 impl Solver {
@@ -116,9 +120,7 @@ impl Solver {
             }
         }
         let mut controls = Controls::new(scene, Settings { execution, ..settings })?;
-        for open in controls.scene.open_contacts(&controls.settings) {
-            log::warn!("{open}");
-        }
+        warn_of_open_contacts(&controls);
         let mut parts = Parts::new(store, queue, &controls).await;
         if let (Err(Error::LimitExceeded { .. }), Some(smaller)) = (&parts, smaller.filter(|own| *own != execution)) {
             execution = smaller;

@@ -83,7 +83,6 @@ impl Solver {
         let mut new = opened(&self.store, &self.queue, controls).await?;
         new.fit_targets(new.controls.targets.len())?;
         new.upload_state();
-        new.upload_skinning();
         new.upload_targets();
         let carry = || {
             self.carry_buffers(&new, map);

@@ -112,7 +112,10 @@ impl Solver {
         let rows = [&buffers.positions, &buffers.displacements, &buffers.residuals, &buffers.velocities];
         // A buffer cannot be copied into itself.
         let size = 16 * copies.len() as u64;
-        let Ok(staged) = Maker::new(&self.device).empty("torn", size, BufferUsages::STORAGE) else { return };
+        let Ok(staged) = Maker::new(&self.device).empty("torn", size, BufferUsages::STORAGE) else {
+            debug_assert!(false, "it is smaller than the buffer of positions");
+            return;
+        };
         let mut encoder = self.device.create_command_encoder(&Default::default());
         for buffer in rows {
             for (place, [from, _]) in (0u64..).zip(copies) {

@@ -57,15 +57,16 @@ impl Reference {
         nodes.clear();
         nodes.extend((0..count).map(|k| self.node(kind, (first + k) as usize, first_node + k, first_iteration)));
         let w = self.controls.inverse_masses[root as usize];
-        let mut top = eliminate(&mut nodes, w);
-        for _ in 1..ROUNDS {
+        let mut top = Vec3::ZERO;
+        for round in 0..ROUNDS {
+            if round > 0 {
+                nodes.iter_mut().for_each(Node::stiffen);
+            }
+            top = eliminate(&mut nodes, w);
             if !substitute(&mut nodes, top) {
                 break;
             }
-            nodes.iter_mut().for_each(Node::stiffen);
-            top = eliminate(&mut nodes, w);
         }
-        substitute(&mut nodes, top);
         self.displacements[root as usize] += top;
         for (node, lambda) in nodes.iter().zip(&mut self.lambdas[kind][first as usize..]) {
             *lambda = node.lambda + node.delta;
