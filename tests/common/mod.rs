@@ -43,6 +43,20 @@ pub fn gpu_with(limits: wgpu::Limits) -> Context {
     Context::on(gpu().adapter, limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// A compute pipeline of a program that embeds a solver.
+pub fn pipeline(device: &wgpu::Device, text: &str, entry: &str) -> wgpu::ComputePipeline {
+    let source = wgpu::ShaderSource::Wgsl(text.into());
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
+    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some(entry),
+        layout: None,
+        module: &module,
+        entry_point: Some(entry),
+        compilation_options: Default::default(),
+        cache: None,
+    })
+}
+
 pub fn solver(gpu: &Context, scene: &Scene, settings: Settings) -> Solver {
     Solver::with_store(&store(gpu), &gpu.queue, scene, settings).unwrap()
 }

@@ -279,19 +279,24 @@ fn a_tear_keeps_mass_momentum_and_the_pins_of_its_vertices() {
     }
 }
 
-/// A ball of 4 cm falls through a sheet between pinned borders.
-fn shot(self_collision: Option<SelfCollision>) -> (Scene, Settings, Option<ColliderId>) {
-    let mut scene = Scene::new();
-    let fabric = Fabric { area_density: 0.3, bending: Bending::Isometric, ..fabric() };
-    let grid = ClothGrid {
-        columns: 13,
-        rows: 13,
+/// A level sheet of 0.6 m.
+fn level(count: u32, fabric: Fabric) -> ClothGrid {
+    ClothGrid {
+        columns: count,
+        rows: count,
         origin: [-0.3, 0.0, -0.3],
         column_axis: [0.6, 0.0, 0.0],
         row_axis: [0.0, 0.0, 0.6],
         fabric,
         tethers: None,
-    };
+    }
+}
+
+/// A ball of 4 cm falls through a sheet between pinned borders.
+fn shot(self_collision: Option<SelfCollision>) -> (Scene, Settings, Option<ColliderId>) {
+    let mut scene = Scene::new();
+    let fabric = Fabric { area_density: 0.3, bending: Bending::Isometric, ..fabric() };
+    let grid = level(13, fabric);
     scene.add_cloth_grid(&grid).unwrap();
     for k in 0..13 {
         [k, 156 + k, 13 * k, 13 * k + 12].into_iter().for_each(|particle| scene.pin(particle).unwrap());
@@ -345,15 +350,7 @@ fn contacts_of_surfaces_follow_the_torn_mesh() {
     for (strain, falls) in [(0.05, true), (f32::INFINITY, false)] {
         let mut scene = Scene::new();
         let fabric = Fabric { area_density: 0.3, tearing: Some(Tearing::at(f32::INFINITY)), ..fabric() };
-        let grid = ClothGrid {
-            columns: 9,
-            rows: 9,
-            origin: [-0.3, 0.0, -0.3],
-            column_axis: [0.6, 0.0, 0.0],
-            row_axis: [0.0, 0.0, 0.6],
-            fabric,
-            tethers: None,
-        };
+        let grid = level(9, fabric);
         scene.add_cloth_grid(&grid).unwrap();
         let middle: Vec<[u32; 2]> = (0..8).map(|row| [9 * row + 4, 9 * row + 13]).collect();
         scene.set_tear_strain(&middle, strain).unwrap();

@@ -367,16 +367,7 @@ struct Pose { position: vec3f, normal: vec3f }
 fn a_pass_of_the_program_that_writes_poses_gives_the_same_bits_as_calls_of_the_host() {
     let (gpu, scene) = (common::gpu(), sheet(false));
     let [mut host, mut driven] = [0, 1].map(|_| common::solver(&gpu, &scene, Settings::default()));
-    let source = wgpu::ShaderSource::Wgsl(SKINNING.into());
-    let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
-    let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label: Some("skinning"),
-        layout: None,
-        module: &module,
-        entry_point: Some("skin"),
-        compilation_options: Default::default(),
-        cache: None,
-    });
+    let pipeline = common::pipeline(&gpu.device, SKINNING, "skin");
     let layout = pipeline.get_bind_group_layout(0);
     let entries = [wgpu::BindGroupEntry { binding: 0, resource: driven.skinned_poses().as_entire_binding() }];
     let bindings = wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries };

@@ -1,6 +1,6 @@
 //! Targets of pinned particles: many in one call, by a pass of the program, and their removal.
 
-use crate::common::{gpu, solver, step};
+use crate::common::{gpu, pipeline, solver, step};
 use supple::{ClothGrid, Error, Reference, Scene, Settings, Solver, wgpu};
 use wgpu::util::DeviceExt;
 
@@ -136,18 +136,7 @@ struct Skinning {
 
 impl Skinning {
     fn new(device: &wgpu::Device, scene: &Scene, solver: &Solver) -> Self {
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: None,
-            source: wgpu::ShaderSource::Wgsl(SKINNING.into()),
-        });
-        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some("skinning"),
-            layout: None,
-            module: &module,
-            entry_point: Some("skin"),
-            compilation_options: Default::default(),
-            cache: None,
-        });
+        let pipeline = pipeline(device, SKINNING, "skin");
         let count = solver.target_particles().len() as u32;
         let rest: Vec<[f32; 4]> = scene.positions().iter().map(|&[x, y, z]| [x, y, z, count as f32]).collect();
         let buffer = |contents: &[u8], usage| {
