@@ -15,7 +15,7 @@ const LIFT: f32 = 0.35;
 const THICKNESS: f32 = 0.02;
 
 /// Points of an overhand knot with long ends along x, at the given spacing [m]. The knot is the polynomial knot of
-/// Shastri (1992): x = t³ − 3t, y = t⁴ − 4t², z = t⁵ − 10t, with y and z swapped and each axis scaled.
+/// Shastri (1992), with y and z swapped and each axis scaled: x = t³ − 3t, y = t⁴ − 4t², z = t⁵ − 10t.
 fn overhand(spacing: f32) -> Vec<[f32; 3]> {
     let knot = |t: f32| {
         let [x, y, z] = [t.powi(3) - 3.0 * t, t.powi(4) - 4.0 * t * t, t.powi(5) - 10.0 * t];

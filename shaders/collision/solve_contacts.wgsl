@@ -5,8 +5,8 @@
 //   λ_t ← λ_t − (offset + tangential part of Σ b d)/W, shortened to the friction cone
 //
 // Correction: Δxₖ = wₖ bₖ (n Δλ_n + Δλ_t). All iterations but the last over-relax.
-// One thread per contact. Reads displacements. Writes the multipliers, at last the friction anchor. Adds the corrections of its particles with atomics.
-// Corrections are rounded to whole quanta, so the sum does not depend on the order.
+// One thread per contact. Reads displacements. Writes the multipliers, and in the last iteration the friction anchor.
+// Adds the corrections of its particles with atomics, rounded to whole quanta: the sum does not depend on the order.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -77,12 +77,7 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
     let change = opaque(push + opaque(friction_lambda - own.friction_lambda, params.zero), params.zero);
     for (var k = 0u; k < members; k++) {
         let weighted = opaque1(masses.w[k] * own.weights[k], params.zero);
-        let factor = opaque1(weighted * contact_params.inverse_quantum, params.zero);
-        let most = vec3f(masses.most[k]);
-        let quanta = vec3i(round(clamp(opaque(change, params.zero) * factor, -most, most)));
-        atomicAdd(&corrections[4u * particles[k]], quanta.x);
-        atomicAdd(&corrections[4u * particles[k] + 1u], quanta.y);
-        atomicAdd(&corrections[4u * particles[k] + 2u], quanta.z);
+        add_correction(particles[k], change, weighted, masses.most[k]);
     }
     if IS_LAST {
         let largest = opaque1(most_friction * weight, params.zero);
@@ -90,6 +85,16 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
     }
     contacts[place].normal_lambda = normal_lambda;
     contacts[place].friction_lambda = friction_lambda;
+}
+
+// Adds `change` times `weighted` to the corrections of a particle, at most `largest` quanta on each axis.
+fn add_correction(particle: u32, change: vec3f, weighted: f32, largest: f32) {
+    let factor = opaque1(weighted * contact_params.inverse_quantum, params.zero);
+    let most = vec3f(largest);
+    let quanta = vec3i(round(clamp(opaque(change, params.zero) * factor, -most, most)));
+    atomicAdd(&corrections[4u * particle], quanta.x);
+    atomicAdd(&corrections[4u * particle + 1u], quanta.y);
+    atomicAdd(&corrections[4u * particle + 2u], quanta.z);
 }
 
 // Inverse masses of the particles of a contact; W; the limit of each correction, which keeps the sum of all within i32

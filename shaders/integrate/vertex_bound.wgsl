@@ -1,7 +1,7 @@
 // Writes positions, normals or tangents of vertices that are bound to triangles of particles into the vertex buffer of
 // the host program.
 // One thread per vertex. Reads positions and normals of three particles, and the vector of its vertex in the frame t, b, n
-// of its point: n is the interpolated normal, t the direction of the first edge orthogonal to n, b = n × t. Writes the
+// of its point. n is the interpolated normal, t the direction of the first edge orthogonal to n, b = n × t. Writes the
 // words of its own vertex.
 // Counterpart: `BoundVertex::frame` in src/scene/render_mesh/bound.rs.
 

@@ -12,8 +12,8 @@
 //!
 //! For kinds that rotate:
 //!
-//! - Each member has its own multiplier, its accumulated impulse Pᵢ in this substep: ΔPᵢ = s Δλ₀ rᵢ − ω α̃/((1 + γ) Σ
-//!   w|∇C|² + α̃) Pᵢ, Δλ₀ being Δλ at λ = 0. One common λ would add up steps in different directions, because rᵢ/C does
+//! - Each member has its own multiplier, its accumulated impulse Pᵢ in this substep. With Δλ₀, the Δλ at λ = 0,
+//!   ΔPᵢ = s Δλ₀ rᵢ − ω α̃/((1 + γ) Σ w|∇C|² + α̃) Pᵢ. One common λ would add up steps in different directions, because rᵢ/C does
 //!   not converge as C approaches 0. For a single group both are equal.
 //! - A pinned member weighs [`PIN_WEIGHT`] times the whole group, so the other members are fitted to it.
 //!

@@ -1,8 +1,8 @@
 //! Hinge: two triangles that share an edge keep their dihedral angle.
 //!
-//! C = s (θ − θ₀). The dihedral angle θ is signed, and 0 if both triangles are coplanar. It is θ = atan2((n₃ ×
-//! n₂)·e/|e|, n₂·n₃) with e = x₁ − x₀, n₂ = (x₂ − x₀) × (x₂ − x₁), n₃ = (x₃ − x₁) × (x₃ − x₀) (Müller et al. 2007,
-//! §4.2; Grinspun et al. 2003, *Discrete Shells*). Unlike the arc cosine of n₂·n₃, atan2 has a gradient at 0 and π. The
+//! C = s (θ − θ₀). The dihedral angle θ is signed, and 0 if both triangles are coplanar. With e = x₁ − x₀,
+//! n₂ = (x₂ − x₀) × (x₂ − x₁) and n₃ = (x₃ − x₁) × (x₃ − x₀) it is θ = atan2((n₃ × n₂)·e/|e|, n₂·n₃). Sources: Müller et
+//! al. 2007, §4.2; Grinspun et al. 2003, *Discrete Shells*. Unlike the arc cosine of n₂·n₃, atan2 has a gradient at 0 and π. The
 //! gradients (Bridson, Marino, Fedkiw 2003) are
 //!
 //! ∇₂θ = |e| n₂/|n₂|², ∇₃θ = |e| n₃/|n₃|², ∇₀θ = (x₂ − x₁)·ê n₂/|n₂|² + (x₃ − x₁)·ê n₃/|n₃|², ∇₁θ = −(x₂ − x₀)·ê

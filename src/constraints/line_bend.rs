@@ -1,7 +1,7 @@
 //! Line bend: three particles keep a straight line.
 //!
 //! C = s |t|, t = (x₀ − x₂)/a + (x₁ − x₂)/b. The vector t is the change of the unit tangent at the middle particle x₂,
-//! between segments of rest lengths a and b. ∇₀C = s t̂/a, ∇₁C = s t̂/b, ∇₂C = −∇₀C − ∇₁C. Each component of t has its
+//! between segments of rest lengths a and b. The gradients are ∇₀C = s t̂/a, ∇₁C = s t̂/b, ∇₂C = −∇₀C − ∇₁C. Each component of t has its
 //! own multiplier.
 //!
 //! For segments of rest length, C = 2 s sin(δ/2) with the turning angle δ: s δ for small δ. It is the second difference

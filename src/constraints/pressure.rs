@@ -6,8 +6,8 @@
 //! Compliance in m⁶/J; 0 is an incompressible fluid. A gas is compressed by V − p V₀ = −α λ; λ/h² is the pressure
 //! difference between inside and outside \[Pa\].
 //!
-//! A given pressure difference Δp at any volume is the limit of a large compliance. For α = N V₀/Δp and p = 1 + N it is Δp (1 −
-//! (V/V₀ − 1)/N), as λ/h² = (p V₀ − V)/α at equilibrium. [`Pressure::at`] has N = 1000.
+//! A given pressure difference Δp at any volume is the limit of a large compliance. At equilibrium
+//! λ/h² = (p V₀ − V)/α. With α = N V₀/Δp and p = 1 + N this is Δp (1 − (V/V₀ − 1)/N). [`Pressure::at`] has N = 1000.
 
 use super::group::{Frame, Group, Member, RECORD_WORDS};
 use super::{Function, Kind, KindInfo, Sample, bits};

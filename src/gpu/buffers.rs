@@ -235,12 +235,8 @@ impl Buffers {
             targets,
         ]);
         let parameters = sizes(&[&anchors[0], &anchors[1], materials, params, spans, status, rows, order, states]);
-        motion
-            + shape
-            + parameters
-            + sizes(&skinned.all())
-            + chains.bytes()
-            + kinds.iter().map(KindBuffers::bytes).sum::<u64>()
+        let own = sizes(&skinned.all()) + chains.bytes() + kinds.iter().map(KindBuffers::bytes).sum::<u64>();
+        motion + shape + parameters + own
     }
 
     /// The buffer of accelerations; empty if only gravity acts.

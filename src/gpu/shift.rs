@@ -68,8 +68,9 @@ pub(super) fn instances_shift_stage(store: &PipelineStore, pool: &InstancePool) 
 impl Solver {
     /// Moves the whole simulation by `offset` \[m\], to continue near the origin.
     ///
-    /// Moved are particles, targets, skinned poses, joints, attachments to points in space, colliders with their targets, fields, the air field (gusts and turbulence stay
-    /// with the particles), and the initial state that [`Solver::reset`] restores. Velocities, λ, contacts and the
+    /// These move: particles, targets, skinned poses, joints, attachments to points in space, colliders with their
+    /// targets, fields, and the initial state that [`Solver::reset`] restores. The air field moves too: gusts and
+    /// turbulence stay with the particles. Velocities, λ, contacts and the
     /// clock stay. The call submits one small compute pass. Like all changes it runs after earlier submissions: submit
     /// recorded steps first.
     ///

@@ -230,9 +230,7 @@ impl Scene {
     ) -> Result<Cloth> {
         fabric.check()?;
         let bend_material = bending::material(fabric)?;
-        if let Some(tethers) = &tethers {
-            tethers.check()?;
-        }
+        tethers.as_ref().map_or(Ok(()), Tethers::check)?;
         let base = self.check_room("particles", positions.len())?;
         links.check_lengths(positions, base)?;
         let measured = Measured { links: &links, positions, base };
@@ -249,14 +247,11 @@ impl Scene {
         // shear last, the greatest strain of a corner-pinned cloth is smallest.
         let springs = if fabric.bending == Bending::Springs { links.bend.as_slice() } else { &[] };
         let (bend, bend_id) = self.push_distances(&measured, springs, bend_material)?;
-        let sides: [&[[u32; 2]]; 2] =
-            if fabric.membrane.is_some() { [&[]; 2] } else { [&links.structural, &links.shear] };
+        let sides = if fabric.membrane.is_some() { [&[][..]; 2] } else { [&links.structural[..], &links.shear] };
         let (structural, structural_id) = self.push_distances(&measured, sides[0], fabric.structural)?;
         let (shear, shear_id) = self.push_distances(&measured, sides[1], fabric.shear)?;
         let (membranes, membrane) = self.push_membranes(&membranes)?;
-        if fabric.stretch_limit.is_finite() {
-            self.push_stretch_limits(&measured, fabric.stretch_limit)?;
-        }
+        self.push_stretch_limits(&measured, fabric.stretch_limit)?;
         let hinges = self.push_bends(&measured, fabric.bending, bend_id);
 
         let cloth = Cloth {
@@ -277,18 +272,20 @@ impl Scene {
             self.add_grid(cloth.particles.clone(), lines.columns)?;
         }
         let body = cloth.particles.start..copies.end;
-        // In a torn cloth the sides of the triangles are the paths that remain.
-        let edges = if fabric.tearing.is_some() { 0..0 } else { cloth.structural.start..cloth.shear.end };
-        let triangles = cloth.triangles.clone();
-        let tethered = |tethers| TetheredBody { particles: body.clone(), triangles, edges, tethers };
-        self.tethered_bodies.extend(tethers.map(tethered));
+        self.push_tethered(&cloth, body.clone(), fabric, tethers);
         if let Some(tearing) = fabric.tearing {
             let warp = links.lines.map(|lines| lines.steps[0].into());
-            let tearable = TearableCloth::new(&cloth, copies, tearing.strain, warp);
-            self.push_tearable(tearable, first_constraints);
+            self.push_tearable(TearableCloth::new(&cloth, copies, tearing.strain, warp), first_constraints);
         }
         self.bodies.push(body);
         Ok(cloth)
+    }
+
+    fn push_tethered(&mut self, cloth: &Cloth, particles: Range<u32>, fabric: &Fabric, tethers: Option<Tethers>) {
+        // In a torn cloth the sides of the triangles are the paths that remain.
+        let edges = if fabric.tearing.is_some() { 0..0 } else { cloth.structural.start..cloth.shear.end };
+        let triangles = cloth.triangles.clone();
+        self.tethered_bodies.extend(tethers.map(|tethers| TetheredBody { particles, triangles, edges, tethers }));
     }
 
     fn push_vertices(&mut self, positions: &[[f32; 3]], inverse_masses: Vec<f32>) {
@@ -318,6 +315,9 @@ impl Scene {
     }
 
     fn push_stretch_limits(&mut self, cloth: &Measured<'_>, stretch_limit: f32) -> Result<()> {
+        if !stretch_limit.is_finite() {
+            return Ok(());
+        }
         let id = self.add_material(Material::RIGID)?;
         for &edge in &cloth.links.structural {
             let length = stretch_limit * cloth.rest_length(edge);

@@ -24,9 +24,9 @@
 //!
 //! A membrane has moduli of small strains instead, of which few are published for both directions, shear and Poisson
 //! ratio of one sample. `STRETCH_DENIM` is the sample 11oz-black-denim of Wang, O'Brien, Ramamoorthi 2011, *Data-Driven
-//! Elastic Models for Cloth* (99 % cotton, 1 % spandex; 0.324 kg/m²). The first row of its stretching data, c₁₁ 205.35, c₁₂
-//! 10.234, c₂₂ 1013.89, c₃₃ 53.387, is read as by ARCSim (Narain, Samii, O'Brien 2012): energy per area c₁₁ ε₁₁² + 2 c₁₂
-//! ε₁₁ ε₂₂ + c₂₂ ε₂₂² + 2 c₃₃ ε₁₂². The stiffer direction is taken as the warp; B is that of denim above.
+//! Elastic Models for Cloth* (99 % cotton, 1 % spandex; 0.324 kg/m²). The first row of its stretching data is
+//! c₁₁ 205.35, c₁₂ 10.234, c₂₂ 1013.89, c₃₃ 53.387. As in ARCSim (Narain, Samii, O'Brien 2012), the energy per area is
+//! c₁₁ ε₁₁² + 2 c₁₂ ε₁₁ ε₂₂ + c₂₂ ε₂₂² + 2 c₃₃ ε₁₂². The stiffer direction is taken as the warp; B is that of denim above.
 //!
 //! Cords: mass per length [kg/m] and axial stiffness EA \[N\].
 //!

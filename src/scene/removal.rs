@@ -2,7 +2,7 @@
 
 use super::scene_map::{GONE, SceneMap};
 use super::tearing::twin_kinds;
-use super::{ConstraintSet, Grid, Scene};
+use super::{ConstraintSet, Follower, Grid, Scene};
 use crate::constraints::{Distance, Kind, group, kind_index};
 use crate::error::{Error, Result};
 use std::ops::Range;
@@ -242,10 +242,8 @@ impl Scene {
         cord_edges.retain(|edge| edge.iter().all(|&particle| kept.keeps(particle)));
         cord_edges.iter_mut().flatten().for_each(rename);
         followers.retain(|follower| kept.keeps(follower.particle));
-        for follower in followers {
-            rename(&mut follower.particle);
-            follower.sources.iter_mut().for_each(rename);
-        }
+        let named = |own: &mut Follower| own.sources.iter_mut().chain([&mut own.particle]).for_each(rename);
+        followers.iter_mut().for_each(named);
         for (set, own) in constraints.iter_mut().zip(kept_constraints) {
             keep_constraints(set, own, kept, kept_orientations);
         }

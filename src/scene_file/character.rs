@@ -63,8 +63,12 @@ impl Character {
     /// the same skin. Buffers may be files beside it, at most 1 GiB each.
     ///
     /// # Errors
-    /// [`FileError::Read`], or [`FileError::Content`] with the problem. Problems are: no mesh with a skin, no joints, a joint or an accessor
-    /// that does not exist, weights that are not finite, negative or all 0, a joint with a non-uniform scale, a cycle of nodes.
+    /// [`FileError::Read`], or [`FileError::Content`] with the problem:
+    ///
+    /// - There is no mesh with a skin, or the skin has no joints.
+    /// - A joint or an accessor does not exist. Nodes form a cycle.
+    /// - Weights are not finite, negative or all 0.
+    /// - A joint has a non-uniform scale.
     pub fn read(path: impl AsRef<Path>, node: Option<&str>) -> Result<Self, FileError> {
         let limits = Limits::default();
         let gltf = Gltf::read(path.as_ref(), limits.file_bytes).at(String::new)?;

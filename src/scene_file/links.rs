@@ -29,13 +29,7 @@ impl Builder<'_> {
                     return Err("it has both a length and a scale").at(|| place);
                 }
                 let limit = LimitRule { length, scale: scale.unwrap_or(1.0), limit: *limit };
-                match (particles, edges_of) {
-                    (Some(particles), None) => {
-                        self.add_each(&place, particles, material.as_ref(), |entry| entry.distance_limit(&limit))
-                    }
-                    (None, Some(name)) => self.limit_edges(&place, name, &limit, material.as_ref()),
-                    _ => Err("it must have either particles or edges_of").at(|| place),
-                }
+                self.add_limits(&place, (particles, edges_of), &limit, material.as_ref())
             }
             Constraint::Hinge { particles, rest_angle, scale, material } => {
                 let place = place("hinge");
@@ -46,8 +40,9 @@ impl Builder<'_> {
                 self.add_each(&place, particles, material.as_ref(), |entry| entry.cosine_bend(rest_angle))
             }
             Constraint::LineBend { particles, lengths, scale, material } => {
-                let place = place("line_bend");
-                self.add_each(&place, particles, material.as_ref(), |entry| entry.line_bend(lengths, scale))
+                self.add_each(&place("line_bend"), particles, material.as_ref(), |entry| {
+                    entry.line_bend(lengths, scale)
+                })
             }
             Constraint::IsometricBend { particles, coefficients, scale, material } => {
                 let place = place("isometric_bend");
@@ -104,6 +99,21 @@ impl Builder<'_> {
             self.scene.add_with(constraint, id).at(at)?;
         }
         Ok(())
+    }
+
+    /// Adds limits to pairs of particles, or to the edges of a part.
+    fn add_limits(
+        &mut self,
+        place: &str,
+        (particles, edges_of): (&Option<Vec<[Selection; 2]>>, &Option<String>),
+        rule: &LimitRule,
+        material: Named,
+    ) -> Result<(), FileError> {
+        match (particles, edges_of) {
+            (Some(particles), None) => self.add_each(place, particles, material, |entry| entry.distance_limit(rule)),
+            (None, Some(name)) => self.limit_edges(place, name, rule, material),
+            _ => Err("it must have either particles or edges_of").at(|| place.to_owned()),
+        }
     }
 
     /// Adds a limit to each edge of a part.

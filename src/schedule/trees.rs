@@ -15,8 +15,8 @@
 //! between two links that are nearly in line moves far aside.
 //!
 //! The elimination starts at the leaves (Baraff 1996, *Linear-Time Dynamics using Lagrange Multipliers*). Particle c has
-//! the mass A = m I plus the contributions of its own links, and the impulse g. With V = (A + k P)⁻¹, q = V n, s = α̃/(1 + γ)
-//! + n·q and r = n − k P q, the link from c to its parent adds
+//! the mass A = m I plus the contributions of its own links, and the impulse g. Let V = (A + k P)⁻¹, q = V n,
+//! s = α̃/(1 + γ) + n·q and r = n − k P q. The link from c to its parent adds
 //!
 //! ```text
 //! k P − k² P V P + r rᵀ/s to A of the parent,   k P V g + r (b + q·g)/s to its g.

@@ -142,6 +142,28 @@ fn search_threads(threads: impl Fn(SearchPass) -> u32) -> [[u32; 4]; 2] {
     rows
 }
 
+/// [`ContactParams::level_sizes`] and [`ContactParams::inverse_cells`] of a search distance.
+fn cell_sizes(elements: &ContactElements, reach: f32) -> ([f32; TYPES], [[f32; 4]; LEVELS]) {
+    // Level 0 includes all elements that are much smaller than the reach or than the other elements.
+    let least = elements.radii.iter().map(|[small, _]| 0.25 * small).fold(0.5 * reach, f32::max);
+    let radii = elements.radii.map(|[small, largest]| if largest > 0.0 { small.max(least) } else { 0.0 });
+    // The largest swept path of level 1 is as long as the reach.
+    let path_size = 0.125 * reach;
+    let radius = |level: usize, of: usize| {
+        let limit = radii[of] * 4f32.powi(level as i32);
+        match of {
+            0 => path_radius(level as u32, path_size),
+            _ if level == LEVELS - 1 => limit.max(elements.radii[of][1]),
+            _ => limit,
+        }
+    };
+    // A margin of 0.1 %, so that rounding of a position to its cell misses no pair.
+    let inverse = |level: usize, of: usize| 1.0 / ((reach + radius(level, of)) * 1.001);
+    let inverse_cells = std::array::from_fn(|level| [inverse(level, 0), inverse(level, 1), inverse(level, 2), 0.0]);
+    // 2.1 instead of 2: elements of meshes whose sizes are powers of two do not lie on a limit.
+    ([path_size, (2.1 * radii[1]).max(reach), (2.1 * radii[2]).max(reach)], inverse_cells)
+}
+
 impl ContactParams {
     pub fn new(
         scene: &Scene,
@@ -168,24 +190,7 @@ impl ContactParams {
         let block_starts = coarse_first + COARSE_WORDS * coarse.pow(3);
         let blocks = coarse_first / BLOCK;
         let reach = thickness + 2.0 * margin;
-        // Level 0 includes all elements that are much smaller than the reach or than the other elements.
-        let least = contact_elements.radii.iter().map(|[small, _]| 0.25 * small).fold(0.5 * reach, f32::max);
-        let radii = contact_elements.radii.map(|[small, largest]| if largest > 0.0 { small.max(least) } else { 0.0 });
-        // The largest swept path of level 1 is as long as the reach.
-        let path_size = 0.125 * reach;
-        let inverse_cells = |level: usize| {
-            let inverse = |of: usize| {
-                let limit = radii[of] * 4f32.powi(level as i32);
-                let radius = match of {
-                    0 => path_radius(level as u32, path_size),
-                    _ if level == LEVELS - 1 => limit.max(contact_elements.radii[of][1]),
-                    _ => limit,
-                };
-                // A margin of 0.1 %, so that rounding of a position to its cell misses no pair.
-                1.0 / ((reach + radius) * 1.001)
-            };
-            [inverse(0), inverse(1), inverse(2), 0.0]
-        };
+        let (level_sizes, inverse_cells) = cell_sizes(contact_elements, reach);
         let particles = contact_elements.particles.len() as u32;
         let inserted = insert_end - alone_first;
         let cells = coarse.pow(3);
@@ -218,11 +223,10 @@ impl ContactParams {
             coarse,
             block_starts,
             speed_classes: block_starts + blocks,
-            // 2.1 instead of 2: elements of meshes whose sizes are powers of two do not lie on a limit.
-            level_sizes: [path_size, (2.1 * radii[1]).max(reach), (2.1 * radii[2]).max(reach)],
+            level_sizes,
             coarse_first,
             search_threads,
-            inverse_cells: std::array::from_fn(inverse_cells),
+            inverse_cells,
             materials,
             friction,
         }

@@ -104,7 +104,7 @@ fn pbd_keeps_one_minus_k_of_an_error_whatever_the_iterations_and_naive_pbd_that_
     }
 }
 
-/// PBD does not compensate for the substep: the correction becomes velocity, and the error follows
+/// PBD does not compensate for the substep: the correction becomes velocity. The error follows
 /// e(n + 1) = (1 − k)(e(n) + d(n)), d(n + 1) = e(n + 1) − e(n).
 #[test]
 fn pbd_still_depends_on_the_substep() {

@@ -110,32 +110,19 @@ impl ColliderPasses {
         let bind_if = |pass: Pass, entry: &str, text: &str, bindings: &[Binding<'_>]| {
             runs(pass).then(|| binder.bind(entry, text, bindings))
         };
-        let needed = runs(Pass::CollideTriangles);
-        let made_for_triangles = || TrianglePasses::new(&maker, (&binder, queue), controls, (contacts, shared), made);
-        let triangles = needed.then(made_for_triangles).transpose()?;
+        let triangle_passes = || TrianglePasses::new(&maker, (&binder, queue), controls, (contacts, shared), made);
+        let triangles = runs(Pass::CollideTriangles).then(triangle_passes).transpose()?;
+        let cleared = [params, (Write, &collider_contacts)];
+        let rebounding = [params, (Write, &collider_contacts), (Write, &shared.displacements)];
+        let summed = [params, parameters, (Read, &collider_contacts), (Write, &forces)];
         Ok(Self {
             interpolate: move_colliders("interpolate_colliders", INTERPOLATE),
             collide: [0, 1].map(|place| bound(&collide, place)),
             collide_and_predict,
-            clear_contacts: bind_if(
-                Pass::ClearColliderContacts,
-                "clear_collider_contacts",
-                CLEAR,
-                &[params, (Write, &collider_contacts)],
-            ),
-            apply_restitution: bind_if(
-                Pass::ApplyRestitution,
-                "apply_restitution",
-                RESTITUTION,
-                &[params, (Write, &collider_contacts), (Write, &shared.displacements)],
-            ),
+            clear_contacts: bind_if(Pass::ClearColliderContacts, "clear_collider_contacts", CLEAR, &cleared),
+            apply_restitution: bind_if(Pass::ApplyRestitution, "apply_restitution", RESTITUTION, &rebounding),
             commit: move_colliders("commit_colliders", COMMIT),
-            collider_forces: bind_if(
-                Pass::ColliderForces,
-                "collider_forces",
-                FORCES,
-                &[params, parameters, (Read, &collider_contacts), (Write, &forces)],
-            ),
+            collider_forces: bind_if(Pass::ColliderForces, "collider_forces", FORCES, &summed),
             triangles,
             note: event_passes::note_colliders(&binder, controls, shared, &collider_contacts),
             colliders,
