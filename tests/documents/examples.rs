@@ -33,7 +33,7 @@ fn headless_lets_the_cloth_swing_down() {
 
 #[test]
 fn embed_draws_cloth_and_cube() {
-    assert!(run(&mut example("embed")).contains("wrote out/embed.png"));
+    assert!(run(example("embed").arg("--headless")).contains("wrote out/embed.png"));
 }
 
 #[test]
