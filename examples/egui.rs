@@ -1,5 +1,5 @@
-//! A cloth in a panel of egui. eframe owns the window, the device, the queue and the depth buffer. supple records its steps
-//! into the encoder of egui, before the render pass in which the paint callback draws the cloth.
+//! A cloth in a panel of egui. The window, the device, the queue and the depth buffer are those of eframe. The steps of supple are
+//! recorded into the encoder of egui, before the render pass in which the paint callback draws the cloth.
 //!
 //! Drag the cloth with the pointer. The sliders change its settings while it moves.
 
@@ -103,15 +103,14 @@ fn camera(aspect: f32) -> Mat4 {
 
 /// Ties the point of the cloth under the pointer to the pointer by a damped spring of 50 N/m. `near` is the start of the ray.
 fn grab(solver: &mut Solver, near: Vec3, camera: Mat4) -> supple::Result<Option<Grip>> {
-    let eye = Vec3::from(EYE);
-    let ray = Ray { origin: EYE, direction: (near - eye).normalize().into(), radius: 0.0 };
+    let ray = Ray { origin: EYE, direction: (near - Vec3::from(EYE)).into(), radius: 0.0 };
     // `pick` waits for the GPU, here once a drag.
     let Some(hit) = solver.pick(&ray)? else { return Ok(None) };
-    let place = eye + Vec3::from(ray.direction) * hit.distance as f32;
+    let place = ray.at(hit.distance);
     let material = Material { damping_time: 0.02, ..Material::compliant(1.0 / 50.0) };
-    let attachment = Attachment { material, ..Attachment::new(hit.point, AttachmentTarget::Space(place.into())) };
+    let attachment = Attachment { material, ..Attachment::new(hit.point, AttachmentTarget::Space(place)) };
     let id = solver.attach(attachment)?;
-    Ok(Some(Grip { id, depth: camera.project_point3(place).z }))
+    Ok(Some(Grip { id, depth: camera.project_point3(place.into()).z }))
 }
 
 impl eframe::App for App {

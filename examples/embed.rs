@@ -73,11 +73,11 @@ impl Simulation {
         let ray = Ray { origin: origin.into(), direction: direction.into(), radius: 0.0 };
         let Some(hit) = self.solver.pick(&ray)? else { return Ok(None) };
         self.let_go()?;
-        let place = origin + direction.normalize() * hit.distance as f32;
+        let place = ray.at(hit.distance);
         let material = Material { damping_time: 0.02, ..Material::compliant(1.0 / 50.0) };
-        let attachment = Attachment::new(hit.point, AttachmentTarget::Space(place.into()));
+        let attachment = Attachment::new(hit.point, AttachmentTarget::Space(place));
         self.grip = Some(self.solver.attach(Attachment { material, ..attachment })?);
-        Ok(Some(place))
+        Ok(Some(place.into()))
     }
 
     fn drag(&mut self, place: Vec3) -> supple::Result<()> {

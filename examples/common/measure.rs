@@ -31,14 +31,15 @@ pub fn early_and_late_medians(times: &[f64]) -> [f64; 2] {
     [first, last].map(|part| median(part.to_vec()))
 }
 
-/// The time of a step at which a window on a software adapter plays at about 15 pictures per second \[s\]. The rest of 1/15 s draws the picture.
+/// The time of a step at which a window on a software adapter plays at about 15 pictures per second \[s\]. The rest of
+/// 1/15 s draws the picture.
 const STEP_SECONDS: f64 = 0.045;
 
 /// The least and the most columns of a measured demo.
 const COLUMNS: [f64; 2] = [48.0, 316.0];
 
-/// Columns and rows of a square cloth whose step takes [`STEP_SECONDS`], if that of a cloth of `measured` columns and rows takes `seconds`. The time is linear in
-/// the number of particles.
+/// Columns and rows of a square cloth whose step takes [`STEP_SECONDS`], if that of a cloth of `measured` columns and rows
+/// takes `seconds`. The time is linear in the number of particles.
 pub fn columns_at_rate(measured: u32, seconds: f64) -> u32 {
     let columns = f64::from(measured) * (STEP_SECONDS / seconds.max(1e-9)).sqrt();
     columns.clamp(COLUMNS[0], COLUMNS[1]) as u32

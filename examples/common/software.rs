@@ -12,7 +12,8 @@ pub type Resized = Box<dyn Fn(u32) -> supple::Result<Demo>>;
 /// Columns and rows of the demo that is measured.
 const MEASURED: u32 = 64;
 
-/// On a software adapter, replaces a demo that can be resized by one that plays at about 15 pictures per second there, if it is smaller.
+/// On a software adapter, replaces a demo that can be resized by one that plays at about 15 pictures per second there, if
+/// it is smaller.
 pub fn shrink(gpu: &Context, demo: &mut Demo) -> supple::Result<()> {
     let is_software = gpu.adapter.get_info().device_type == wgpu::DeviceType::Cpu;
     let Some(resized) = demo.resized.take().filter(|_| is_software) else { return Ok(()) };
