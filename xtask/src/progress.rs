@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The CPU time of supple and an example, in crates of mean CPU time: release, November 2026.
+/// The time of supple and an example in release, in crates of mean time: an estimate. They come last, mostly on one core.
 const CRATES_OF_SUPPLE: f64 = 100.0;
 
 /// The least share of the crates that gives an estimate: the first ones are small.
