@@ -20,6 +20,9 @@ const BENDINGS: &[(&str, Bending)] = &[
     ("none", Bending::None),
 ];
 
+/// The default number of columns and rows.
+const COLUMNS: u32 = 316;
+
 /// The default number of substeps.
 const SUBSTEPS: &str = "50";
 
@@ -28,12 +31,12 @@ const SUBSTEPS: &str = "50";
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Particles per row
-    #[arg(long, default_value_t = 316)]
-    columns: u32,
-    /// Rows
-    #[arg(long, default_value_t = 316)]
-    rows: u32,
+    /// Particles per row [default: 316, less in a window on a software adapter]
+    #[arg(long)]
+    columns: Option<u32>,
+    /// Rows [default: 316, less in a window on a software adapter]
+    #[arg(long)]
+    rows: Option<u32>,
     /// The bending model
     #[arg(long, default_value = "springs", value_parser = common::choice(BENDINGS))]
     bending: Bending,
@@ -55,14 +58,16 @@ fn main() -> anyhow::Result<()> {
         (options.substeps, options.execution) = (20, common::Spread::Forced(Execution::Colors));
         (options.wind, options.damping, options.seed) = (0.0, 0.0, 0);
     }
-    let grid = ClothGrid {
-        columns,
-        rows,
-        fabric: Fabric { bending, flexural_rigidity: rigidity, ..Fabric::default() },
-        tethers: Some(Tethers { per_particle: tethers, scale: 1.0 }),
-        ..ClothGrid::default()
+    let fabric = Fabric { bending, flexural_rigidity: rigidity, ..Fabric::default() };
+    let tethers = Some(Tethers { per_particle: tethers, scale: 1.0 });
+    let (seed, settings) = (options.seed, options.settings());
+    let make = move |columns, rows| {
+        hung_cloth(&ClothGrid { columns, rows, fabric, tethers, ..ClothGrid::default() }, seed, settings)
     };
-    let demo = hung_cloth(&grid, options.seed, options.settings())?;
+    let mut demo = make(columns.unwrap_or(COLUMNS), rows.unwrap_or(COLUMNS))?;
+    if columns.is_none() && rows.is_none() {
+        demo.resized = Some(Box::new(move |columns| make(columns, columns)));
+    }
     common::run(demo, &options, |report| {
         anyhow::ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);
         let sound = report.mean_strain < 0.05 || options.no_tethers;

@@ -65,6 +65,11 @@ pub struct Demo {
     pub texture: Vec<[f32; 2]>,
     #[cfg(not(target_arch = "wasm32"))]
     pub script: Option<Box<dyn Script>>,
+    /// A demo that may be smaller in a window on a software adapter.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub resized: Option<super::software::Resized>,
+    /// A line of the panel.
+    pub note: String,
     pub camera: Camera,
     /// Height of the drawn ground [m].
     pub ground: f32,

@@ -1,4 +1,4 @@
-//! Memory use of the process, and statistics of lists.
+//! Memory use of the process, statistics of lists, and the size of a demo by the time of its steps.
 
 /// The median, for an even count the upper of the two middle values; NaN for an empty list.
 pub fn median(mut values: Vec<f64>) -> f64 {
@@ -29,4 +29,18 @@ pub fn early_and_late_medians(times: &[f64]) -> [f64; 2] {
     let first = times.get(tenth..2 * tenth).unwrap_or(times);
     let last = &times[times.len().saturating_sub(tenth)..];
     [first, last].map(|part| median(part.to_vec()))
+}
+
+/// The time of a step at which a window on a software adapter plays at about 15 pictures per second \[s\]. The rest of
+/// 1/15 s draws the picture.
+const STEP_SECONDS: f64 = 0.045;
+
+/// The least and the most columns of a measured demo.
+const COLUMNS: [f64; 2] = [48.0, 316.0];
+
+/// Columns and rows of a square cloth whose step takes [`STEP_SECONDS`], if that of a cloth of `measured` columns and rows
+/// takes `seconds`. The time is linear in the number of particles.
+pub fn columns_at_rate(measured: u32, seconds: f64) -> u32 {
+    let columns = f64::from(measured) * (STEP_SECONDS / seconds.max(1e-9)).sqrt();
+    columns.clamp(COLUMNS[0], COLUMNS[1]) as u32
 }

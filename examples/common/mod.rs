@@ -19,6 +19,7 @@ pub mod panel;
 pub mod picture;
 pub mod screen;
 pub mod shapes;
+pub mod software;
 pub mod strains;
 pub mod timer;
 pub mod trace;

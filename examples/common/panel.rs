@@ -99,6 +99,9 @@ impl Panel {
             let panel = egui::Window::new(demo.title).default_pos([10.0, 10.0]).resizable(false);
             let contents = |ui: &mut egui::Ui| {
                 value_rows(ui, input, demo, milliseconds);
+                if !demo.note.is_empty() {
+                    ui.label(&demo.note);
+                }
                 ui.separator();
                 let mut settings = demo.settings;
                 wind_slider(ui, &mut settings);

@@ -6,7 +6,7 @@ use super::panel::{self, Panel};
 use super::screen::Screen;
 use super::strains::particle_strains;
 use super::timer::Timer;
-use super::{Demo, Options, Spread, breeze};
+use super::{Demo, Options, Spread, breeze, software};
 use glam::Vec2;
 use std::sync::Arc;
 use std::time::Instant;
@@ -82,6 +82,7 @@ impl App {
             Window::default_attributes().with_title(format!("supple: {}", self.demo.title)).with_inner_size(size);
         let window = Arc::new(event_loop.create_window(attributes)?);
         let (gpu, screen) = Screen::open(event_loop, window.clone(), &self.demo)?;
+        software::shrink(&gpu, &mut self.demo)?;
         self.execution.measure(&gpu, &mut self.demo)?;
         let solver = Solver::new(&gpu.device, &gpu.queue, &self.demo.scene, self.demo.settings)?;
         let renderer = Renderer::new(&gpu.device, &gpu.queue, screen.config.format, &self.demo, &solver);

@@ -18,10 +18,18 @@ pub struct Ray {
     pub radius: f32,
 }
 
+impl Ray {
+    /// The point at a distance from the origin \[m\]: with [`RayHit::distance`], the point that is hit. Not finite for a direction of 0.
+    pub fn at(&self, distance: f64) -> [f32; 3] {
+        let [origin, direction] = [self.origin, self.direction].map(|vector| DVec3::from(vector.map(f64::from)));
+        (origin + direction.normalize() * distance).as_vec3().into()
+    }
+}
+
 /// The first triangle or particle on a ray.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RayHit {
-    /// The distance from the origin of the ray \[m\].
+    /// The distance from the origin of the ray \[m\]; [`Ray::at`] returns the point.
     pub distance: f64,
     /// The point that is hit, for an [`crate::Attachment`]: a point of a triangle with its weights, or a particle.
     pub point: ParticlePoint,

@@ -1,5 +1,9 @@
 //! Each example runs headless and ends in the expected state.
 
+#[path = "../../examples/common/measure.rs"]
+#[allow(dead_code, reason = "only the choice of a size is tested")]
+mod measure;
+
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -33,7 +37,7 @@ fn headless_lets_the_cloth_swing_down() {
 
 #[test]
 fn embed_draws_cloth_and_cube() {
-    assert!(run(&mut example("embed")).contains("wrote out/embed.png"));
+    assert!(run(example("embed").arg("--headless")).contains("wrote out/embed.png"));
 }
 
 #[test]
@@ -393,4 +397,13 @@ fn an_unknown_option_is_reported() {
     let output = example("cloth").args(["--headless", "--substeps", "0", "--frames", "1"]).output().unwrap();
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("substeps is 0"));
+}
+
+#[test]
+fn a_window_on_a_software_adapter_has_as_many_particles_as_its_speed_allows() {
+    let columns = |seconds| measure::columns_at_rate(64, seconds);
+    // A step of 64 × 64 particles at four times the speed leaves time for 128 × 128.
+    assert_eq!([columns(0.045), columns(0.045 / 4.0), columns(0.045 * 4.0)], [64, 128, 48]);
+    // Limits, also for times that mean nothing.
+    assert_eq!([columns(10.0), columns(0.0), columns(f64::INFINITY)], [48, 316, 48]);
 }

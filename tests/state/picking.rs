@@ -28,8 +28,11 @@ fn a_ray_hits_the_first_triangle_from_either_side_with_the_weights_of_the_point(
     for (origin, direction, y) in
         [([0.11, 2.0, -0.27], [0.0, -3.0, 0.0], 0.0), ([0.11, -5.0, -0.27], [0.0, 0.1, 0.0], -1.0)]
     {
-        let hit = scene.pick(&ray(origin, direction), positions).unwrap().unwrap();
+        let ray = ray(origin, direction);
+        let hit = scene.pick(&ray, positions).unwrap().unwrap();
         assert!((hit.distance - f64::from((y - origin[1]).abs())).abs() < 1e-9, "{hit:?}");
+        let place = ray.at(hit.distance);
+        assert!(place[0] == 0.11 && (place[1] - y).abs() < 1e-6 && place[2] == -0.27, "{place:?}");
         let ParticlePoint::Triangle(corners, weights) = hit.point else { panic!("{hit:?}") };
         assert_eq!(scene.triangles()[hit.triangle.unwrap() as usize], corners);
         let at = [0, 1, 2].map(|axis| (0..3).map(|k| positions[corners[k] as usize][axis] * weights[k]).sum::<f32>());

@@ -2,6 +2,7 @@
 //!
 //! Demo and tests need a Vulkan driver. On Linux without one, Mesa's software driver is installed first.
 
+mod progress;
 mod web;
 
 use std::env;
@@ -15,7 +16,8 @@ const USAGE: &str = "\
 Usage: cargo xtask <command> [arguments]
 
   demo [arguments]   the cloth of 100 000 particles, in release: a window, or without a display a picture and an
-                     animation under out/. The arguments are passed to the example; `cargo xtask demo --help` lists them.
+                     animation under out/. On a software adapter the window has fewer particles. The arguments are
+                     passed to the example; `cargo xtask demo --help` lists them.
   test [arguments]   all tests, including doc tests. The arguments are passed to `cargo test`.
   web [PORT]         the cloth in a browser with WebGPU: builds the page and serves it, at port 8080 by default;
                      `web --build` only builds it.
@@ -313,6 +315,11 @@ impl Workspace {
 
 fn demo(arguments: &[OsString]) -> Result<u8, Failure> {
     let workspace = Workspace::new()?;
+    // Both at once, so that nothing is left to compile after the check for an adapter.
+    let code = progress::build(&workspace, &["--release", "--example", "adapters", "--example", "cloth"])?;
+    if code != 0 {
+        return Err(Failure { code, message: "the demo failed to compile; see above".into() });
+    }
     workspace.provide_adapter(&["--release".into()])?;
     run(workspace.cargo().args(["run", "--release", "--example", "cloth", "--"]).args(arguments))
 }
