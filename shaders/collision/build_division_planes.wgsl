@@ -1,9 +1,9 @@
 // Builds a division plane between the elements of each pair that would pass through each other, and computes the
 // share by which the displacement of each particle is truncated (Chen et al. 2025, Divide and Truncate; `cuts` in
 // src/collision/pair.rs).
-// One thread per pair, PAIRS_BETWEEN pairs per thread in the rounds between. Reads pairs, positions, displacements,
-// intersections, and the marks of truncated particles. Writes the shares with an atomic maximum, in place of the
-// corrections, and the dispatch size of truncate_displacements.
+// One thread per pair. Reads pairs, positions, displacements, intersections, and the marks of truncated particles.
+// Writes the shares with an atomic maximum, in place of the corrections, and the dispatch size of
+// truncate_displacements.
 // The rounds between the first and the last test only pairs of particles that the round before has truncated. The
 // last round excuses no pair. If a pair or a contact was lost, the first round has all particles stopped instead.
 
@@ -28,25 +28,13 @@ fn build_division_planes(@builtin(global_invocation_id) id: vec3u) {
         dispatch_truncation();
         return;
     }
-    if !is_between(ROUND, ROUNDS) {
-        if i < contact_status.pair_count {
-            divide_pair(pairs[i]);
-        }
+    if i >= contact_status.pair_count {
         return;
     }
-    // All pairs get a cheap test first, because software drivers execute the whole loop body in each iteration.
-    // Neighbouring threads read neighbouring pairs.
-    let first = (i / WORKGROUP_SIZE) * WORKGROUP_SIZE * PAIRS_BETWEEN + i % WORKGROUP_SIZE;
-    var bits = 0u;
-    for (var n = 0u; n < PAIRS_BETWEEN; n++) {
-        let place = first + n * WORKGROUP_SIZE;
-        if place < contact_status.pair_count && has_been_cut(pair_particles(pairs[place])) {
-            bits |= 1u << n;
-        }
-    }
-    while bits != 0u {
-        divide_pair(pairs[first + firstTrailingBit(bits) * WORKGROUP_SIZE]);
-        bits &= bits - 1u;
+    let row = pairs[i];
+    let is_between = ROUND > 0u && ROUND < ROUNDS - 1u;
+    if !is_between || has_been_cut(pair_particles(row)) {
+        divide_pair(row);
     }
 }
 

@@ -11,7 +11,7 @@
 //
 // One thread per particle, for all colliders in sequence. Reads colliders. Writes position or recovery, displacement
 // and collider contact of its own particle; with ADVANCES also the residual. shaders/collision/collide/ holds the
-// response (response.wgsl), the shapes, and the storage of colliders (rows.wgsl; few.wgsl, or stored.wgsl and many.wgsl).
+// response (response.wgsl), the shapes, the rows of colliders (rows.wgsl) and the loops over them (many.wgsl).
 
 @group(0) @binding(0) var<uniform> uniform_params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -78,7 +78,6 @@ fn store_friction(i: u32, friction: ColliderFriction) {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn collide(@builtin(global_invocation_id) id: vec3u) {
     params = uniform_params;
-    load_colliders();
     let i = thread_index(id);
     if i >= params.particle_count {
         return;

@@ -115,7 +115,6 @@ fn contact_with(index: u32, triangle: Triangle) -> Candidate {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn collide_triangles(@builtin(global_invocation_id) id: vec3u) {
     params = uniform_params;
-    load_colliders();
     let t = thread_index(id);
     if t >= arrayLength(&triangles) {
         return;

@@ -12,7 +12,6 @@
 @group(0) @binding(4) var<storage, read_write> dispatches: array<u32>;
 
 override ROUND: u32 = 0u;
-override ROUNDS: u32 = 1u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn truncate_displacements(@builtin(global_invocation_id) id: vec3u) {
@@ -41,8 +40,7 @@ fn truncate_displacements(@builtin(global_invocation_id) id: vec3u) {
     let own = opaque(displacements[i].xyz - drift, params.zero);
     displacements[i] = vec4f(drift + opaque(own * opaque1(1.0 - cut, params.zero), params.zero), 0.0);
     // All threads write the same values.
-    let shares = select(1u, PAIRS_BETWEEN, is_between(ROUND + 1u, ROUNDS));
-    let groups = workgroups((contact_status.pair_count + shares - 1u) / shares, WORKGROUP_SIZE);
+    let groups = workgroups(contact_status.pair_count, WORKGROUP_SIZE);
     dispatches[DIVIDE_SIZE + 3u * ROUND] = groups.x;
     dispatches[DIVIDE_SIZE + 3u * ROUND + 1u] = groups.y;
 }

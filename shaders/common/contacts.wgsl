@@ -178,13 +178,9 @@ fn touch(a: vec4u, b: vec4u) -> bool {
     return (a.y & b.z) != 0u && (b.y & a.z) != 0u;
 }
 
-const VARIOUS = 0xffffffffu;
-// The contact material of all particles, or VARIOUS if they differ. A common material saves a load.
-override MATERIAL: u32 = VARIOUS;
-
 // Returns the contact material of a particle. `word` is the last word of its row in contact_particles.
 fn material_of(word: u32) -> u32 {
-    return select(word & 0xffu, MATERIAL, MATERIAL != VARIOUS);
+    return word & 0xffu;
 }
 
 // True if particles have scales of thickness and friction. Counterpart: src/collision/scale.rs.

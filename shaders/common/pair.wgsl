@@ -274,13 +274,6 @@ fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -
 const LEFT = 0.2;
 const FLOOR = 0.02;
 
-// Pairs per thread in the rounds of build_division_planes between the first and the last.
-const PAIRS_BETWEEN = 16u;
-
-fn is_between(round: u32, rounds: u32) -> bool {
-    return round > 0u && round < rounds - 1u;
-}
-
 // Marks a particle for a round, in place of its number of contacts: the round before has truncated its displacement.
 fn mark_for_round(round: u32) -> i32 {
     return -i32(round);

@@ -41,7 +41,7 @@ pub(super) struct PartRow {
 pub(super) struct Kernel {
     pub keep_lambdas: bool,
     pub workgroup: WorkgroupLayout,
-    pub constants: [(&'static str, f64); 5],
+    pub constants: [(&'static str, f64); 4],
     /// Length of the data of all shapes.
     pub data: usize,
 }

@@ -145,7 +145,7 @@ fn instance_pools_have_the_layout_of_their_passes() {
     let [near, far] = workgroups.map(|workgroup| {
         instance_pool::pass(asset, "fn sweep(head: u32, thread: u32) {}", instance_pool::FREE, workgroup)
     });
-    let kernel = Kernel { keep_lambdas: false, workgroup: workgroups[0], constants: [("", 0.0); 5], data: 1024 };
+    let kernel = Kernel { keep_lambdas: false, workgroup: workgroups[0], constants: [("", 0.0); 4], data: 1024 };
     let colliding = instance_pool::pass(asset, "fn sweep(head: u32, thread: u32) {}", &kernel.text(), workgroups[0]);
     for pass in [&near, &far, &colliding, &instance_pool::normals_pass(asset)] {
         assert_eq!(on_gpu(pass, "PoolParams"), on_host!(PoolParams { substeps, iterations, tethers, count }));

@@ -68,7 +68,7 @@ use std::ops::Range;
 pub(crate) const FEW_PINS: usize = 8;
 
 /// Number of rounds of [`Pass::BuildDivisionPlanes`].
-pub(crate) const ROUNDS: u32 = 8;
+pub(crate) const ROUNDS: u32 = 4;
 
 /// The passes of a step. See the [module documentation](self).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -72,7 +72,7 @@ pub(crate) struct ContactParams {
     /// 1 if there are pins or, at the surface level, colliders. The drift is then 0, in the search and in truncation:
     /// held particles do not move with it.
     pub anchored: u32,
-    /// Cells of the coarse grid along each axis: 16, or 1 at the particle level. The grid is periodic.
+    /// Cells of the coarse grid along each axis, or 1 at the particle level. The grid is periodic.
     pub coarse: u32,
     /// Offset of the starts of the blocks, behind the coarse grid; of the number of particles in each speed class.
     pub block_starts: u32,
@@ -142,6 +142,11 @@ fn search_threads(threads: impl Fn(SearchPass) -> u32) -> [[u32; 4]; 2] {
     rows
 }
 
+/// Cells along each axis of the coarse grid for a number of elements: about one cell for eight elements, 4 to 16.
+fn coarse_cells(elements: u32) -> u32 {
+    [4, 8].into_iter().find(|cells: &u32| 8 * cells.pow(3) >= elements).unwrap_or(16)
+}
+
 /// [`ContactParams::level_sizes`] and [`ContactParams::inverse_cells`] of a search distance.
 fn cell_sizes(elements: &ContactElements, reach: f32) -> ([f32; TYPES], [[f32; 4]; LEVELS]) {
     // Level 0 includes all elements that are much smaller than the reach or than the other elements.
@@ -185,7 +190,7 @@ impl ContactParams {
         let largest = (edge_first - alone_first).max(query_end - edge_first).max(insert_end - query_end);
         let quantum = (thickness.log2().floor() - 24.0).exp2();
         let table_size = 2 * largest.next_power_of_two().max(BLOCK / 2);
-        let (tables, coarse) = if surfaces { (3, 16u32) } else { (1, 1) };
+        let (tables, coarse) = if surfaces { (3, coarse_cells(end)) } else { (1, 1) };
         let coarse_first = tables * table_size;
         let block_starts = coarse_first + COARSE_WORDS * coarse.pow(3);
         let blocks = coarse_first / BLOCK;

@@ -198,27 +198,14 @@ fn respond(i: u32, index: u32, w: f32, side: ContactSide, met: Met, particle: pt
 // Returns the particle after a pass over all colliders.
 fn collide_with_all(i: u32, side: ContactSide, w: f32, rest: vec3f, start: Moving) -> Moving {
     var particle = start;
-    // Most particles are near one collider at most. The exit test comes last, because software drivers execute the
-    // loop body for all threads once more otherwise.
     var index = first_near(particle.x, sum_of_components(particle.d));
-    if index != NONE {
-        loop {
-            loop {
-                particle = collide_with(i, side, index, w, rest, particle);
-                if SEVERAL && particle.exit.owner == WANTED {
-                    break;
-                }
-                index = next_near(index, particle.x, sum_of_components(particle.d));
-                if index == NONE {
-                    break;
-                }
-            }
-            // At most once per particle, outside of the loop over colliders, because software drivers execute nested
-            // loops even if no thread enters.
-            if !SEVERAL || particle.exit.owner != WANTED {
-                break;
-            }
+    while index != NONE {
+        particle = collide_with(i, side, index, w, rest, particle);
+        if SEVERAL && particle.exit.owner == WANTED {
+            // Once per particle; the same collider follows again.
             particle.exit = find_exit(side, particle.x, rest);
+        } else {
+            index = next_near(index, particle.x, sum_of_components(particle.d));
         }
     }
     return particle;

@@ -1,4 +1,14 @@
-// Access to the colliders of a scene, in the storage of few.wgsl or stored.wgsl, and to the data of their shapes.
+// Access to the colliders of a scene, and to the data of their shapes.
+
+@group(0) @binding(5) var<storage, read> colliders: array<Collider>;
+
+fn collider_count() -> u32 {
+    return min(contact_params.collider_count, arrayLength(&colliders));
+}
+
+fn collider_at(index: u32) -> Collider {
+    return colliders[index];
+}
 
 fn bound_at(index: u32) -> ColliderBound {
     let up = colliders[index].frame.rows[1].xyz;

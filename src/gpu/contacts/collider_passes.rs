@@ -2,21 +2,18 @@
 
 use super::event_passes;
 use super::triangle_passes::TrianglePasses;
-use super::{Binder, Binding, Bound, CONTACT_SIDES, Contacts, Size, common_material, scaled};
+use super::{Binder, Binding, Bound, CONTACT_SIDES, Contacts, Size, scaled};
 use crate::collision::{ColliderRow, Colliders};
 use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
-use crate::gpu::stage::Slot::{self, Read, Uniform, Write};
+use crate::gpu::stage::Slot::{Read, Uniform, Write};
 use crate::gpu::stage::Stage;
 use crate::gpu::store::PipelineStore;
 use crate::schedule::plan::Pass;
 use crate::sim::controls::Controls;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use wgpu::BufferUsages;
-
-/// The most colliders for which the shader is generated with one branch per collider.
-const MOST_WRITTEN_OUT: usize = 4;
 
 /// Size of `ColliderContact` in `shaders/common/contacts.wgsl`, one per particle if passes store them.
 pub(in crate::gpu) const COLLIDER_CONTACT_BYTES: u64 = 112;
@@ -42,6 +39,11 @@ pub(in crate::gpu) const MANY: &str = include_str!("../../../shaders/collision/c
 
 /// WGSL of the poses of a collider in a step.
 pub(in crate::gpu) const POSES: &str = include_str!("../../../shaders/collision/collider_poses.wgsl");
+
+/// WGSL of the colliders of a scene, the loops over them, and their shapes.
+pub(super) fn colliders_text() -> String {
+    [include_str!("../../../shaders/collision/collide/rows.wgsl"), MANY, SHAPES].join("\n")
+}
 
 const INTERPOLATE: &str = include_str!("../../../shaders/collision/interpolate_colliders.wgsl");
 const COMMIT: &str = include_str!("../../../shaders/collision/commit_colliders.wgsl");
@@ -84,8 +86,7 @@ impl ColliderPasses {
         let maker = Maker::new(store.device());
         let storage = BufferUsages::STORAGE;
         let own = &controls.colliders;
-        let usage = storage | BufferUsages::UNIFORM;
-        let colliders = maker.empty("colliders", (own.len() * size_of::<ColliderRow>()) as u64, usage)?;
+        let colliders = maker.empty("colliders", (own.len() * size_of::<ColliderRow>()) as u64, storage)?;
         queue.write_buffer(&colliders, 0, bytemuck::cast_slice(&own.rows));
         let data = maker.filled(queue, "collider_data", &own.data, storage)?;
         let forces = maker.empty("collider_forces", own.len() as u64 * 32, storage)?;
@@ -203,15 +204,14 @@ fn bound(
 /// The pass over the particles. `advances` is true if it ends the substep.
 fn collide_stage(store: &PipelineStore, controls: &Controls, advances: bool) -> Stage {
     let settings = &controls.settings;
-    let (shapes, colliders) = shapes_text(controls);
     let text = [
         include_str!("../../../shaders/collision/collide.wgsl"),
         include_str!("../../../shaders/collision/collide/impulses.wgsl"),
         RESPONSE,
         CONTACT_SIDES,
-        &shapes,
+        &colliders_text(),
     ];
-    let slots = [Uniform, Uniform, Write, Write, Write, colliders, Read, Read, Write, Write, Uniform];
+    let slots = [Uniform, Uniform, Write, Write, Write, Read, Read, Read, Write, Write, Uniform];
     let flag = |value: bool| f64::from(u8::from(value));
     let pass = [
         ("RECOVERS_ON_WAY", flag(settings.keeps_surfaces_apart())),
@@ -223,64 +223,19 @@ fn collide_stage(store: &PipelineStore, controls: &Controls, advances: bool) -> 
     Stage::new(store, "collide", "collide", &text.join("\n"), &slots, &constants)
 }
 
-/// The text of the shapes and of the storage of the colliders, and the slot of the latter.
-pub(super) fn shapes_text(controls: &Controls) -> (String, Slot) {
-    let count = controls.colliders.len();
-    let few = count <= MOST_WRITTEN_OUT;
-    let storage = match few {
-        true => few_colliders(count),
-        false => [include_str!("../../../shaders/collision/collide/stored.wgsl"), MANY].join("\n"),
-    };
-    let rows = include_str!("../../../shaders/collision/collide/rows.wgsl");
-    ([storage.as_str(), rows, SHAPES].join("\n"), if few { Uniform } else { Read })
-}
-
 /// The constant SHAPES: the mask of the shapes of all colliders.
 pub(super) fn shapes_in_use(controls: &Controls) -> f64 {
     f64::from(controls.colliders.rows.iter().fold(0u32, |sum, row| sum | 1 << row.shape))
 }
 
 /// Constants of [`RESPONSE`] and [`SHAPES`] for the present colliders and materials.
-pub(in crate::gpu) fn response_constants(controls: &Controls) -> [(&'static str, f64); 5] {
+pub(in crate::gpu) fn response_constants(controls: &Controls) -> [(&'static str, f64); 4] {
     [
         ("SHAPES", shapes_in_use(controls)),
         ("SEVERAL", f64::from(u8::from(controls.colliders.len() > 1))),
         ("RESTITUTES", f64::from(u8::from(controls.restitutes()))),
-        ("MATERIAL", common_material(controls)),
         ("SCALED", scaled(controls)),
     ]
-}
-
-/// The generated part of the shader for a number of colliders.
-fn few_colliders(count: usize) -> String {
-    // The first of several near colliders.
-    let near = |from: usize| -> String {
-        let one = |index| format!("    if is_near({index}u, x, reach) {{ next = {index}u; }}\n");
-        let after = |index| format!("    if before < {index}u && is_near({index}u, x, reach) {{ next = {index}u; }}\n");
-        (from..count).rev().map(|index| if from == 0 { one(index) } else { after(index) }).collect()
-    };
-    let others = (1..count).map(|index| format!("    if index == {index}u {{ c = colliders[{index}]; }}\n"));
-    let others: String = others.collect();
-    let text = include_str!("../../../shaders/collision/collide/few.wgsl");
-    format!(
-        "{text}
-const FEW = {count}u;
-fn first_near(x: vec3f, reach: f32) -> u32 {{
-    var next = NONE;
-{}    return next;
-}}
-fn next_near(before: u32, x: vec3f, reach: f32) -> u32 {{
-    var next = NONE;
-{}    return next;
-}}
-fn collider_at(index: u32) -> Collider {{
-    var c = colliders[0];
-{others}    return c;
-}}
-",
-        near(0),
-        near(1)
-    )
 }
 
 /// A hash of the shapes and their data.

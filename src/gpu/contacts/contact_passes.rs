@@ -3,7 +3,7 @@
 use super::event_passes::event_buffers;
 use super::growth::Watch;
 use super::search_passes::SearchPasses;
-use super::{Binder, Binding, Bound, Contacts, Size, common_material, scaled};
+use super::{Binder, Binding, Bound, Contacts, Size, scaled};
 use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
@@ -151,11 +151,7 @@ impl ContactPasses {
             displacements: (Write, &shared.displacements),
             particles: (Read, &contacts.particles),
             status: (Write, &contacts.status),
-            constants: [
-                ("ONLY_PARTICLES", f64::from(u8::from(only_particles))),
-                ("MATERIAL", common_material(controls)),
-                ("SCALED", scaled(controls)),
-            ],
+            constants: [("ONLY_PARTICLES", f64::from(u8::from(only_particles))), ("SCALED", scaled(controls))],
         };
         let runs = |is_last| controls.plan.contains(&Pass::SolveContacts { is_last });
         // No intersections and no division planes at the particle level.
@@ -231,7 +227,7 @@ pub(super) struct Bindings<'a> {
     pub displacements: Binding<'a>,
     pub particles: Binding<'a>,
     pub status: Binding<'a>,
-    pub constants: [(&'a str, f64); 3],
+    pub constants: [(&'a str, f64); 2],
 }
 
 impl Bindings<'_> {
@@ -267,8 +263,8 @@ impl Bindings<'_> {
             include_str!("../../../shaders/collision/solve_contacts.wgsl"),
             include_str!("../../../shaders/collision/contact_sides.wgsl")
         );
-        let [only_particles, material, scaled] = self.constants;
-        let constants = [only_particles, material, scaled, ("IS_LAST", f64::from(u8::from(is_last)))];
+        let [only_particles, scaled] = self.constants;
+        let constants = [only_particles, scaled, ("IS_LAST", f64::from(u8::from(is_last)))];
         self.binder.bind_with("solve_contacts", text, &[self.motion.as_slice(), &own].concat(), &constants)
     }
 
@@ -309,9 +305,9 @@ impl Bindings<'_> {
             include_str!("../../../shaders/collision/build_division_planes.wgsl"),
             include_str!("../../../shaders/collision/contact_sides.wgsl")
         );
-        let [round, rounds] = rounds(round);
         let bindings = [self.motion.as_slice(), &own].concat();
-        self.binder.bind_with("build_division_planes", text, &bindings, &[round, rounds, self.constants[2]])
+        let constants = [("ROUND", f64::from(round)), ("ROUNDS", f64::from(ROUNDS)), self.constants[1]];
+        self.binder.bind_with("build_division_planes", text, &bindings, &constants)
     }
 
     fn truncate(&self, round: u32) -> Bound {
@@ -319,10 +315,6 @@ impl Bindings<'_> {
         let own =
             [self.motion[0], self.displacements, (Write, &made.corrections), self.status, (Write, &made.dispatches)];
         let text = include_str!("../../../shaders/collision/truncate_displacements.wgsl");
-        self.binder.bind_with("truncate_displacements", text, &own, &rounds(round))
+        self.binder.bind_with("truncate_displacements", text, &own, &[("ROUND", f64::from(round))])
     }
-}
-
-fn rounds(round: u32) -> [(&'static str, f64); 2] {
-    [("ROUND", f64::from(round)), ("ROUNDS", f64::from(ROUNDS))]
 }

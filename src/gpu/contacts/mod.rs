@@ -229,14 +229,6 @@ fn scaled(controls: &Controls) -> f64 {
 /// Functions of thickness and friction of both sides of a contact.
 pub(super) const CONTACT_SIDES: &str = include_str!("../../../shaders/collision/contact_sides.wgsl");
 
-/// The constant MATERIAL: the contact material that all particles have, or VARIOUS.
-fn common_material(controls: &Controls) -> f64 {
-    let contact_elements = &controls.compiled.contact_elements;
-    let first = contact_elements.particles.first().map_or(0, |row| row[3] & 0xff);
-    let is_common = contact_elements.particles.iter().all(|row| row[3] & 0xff == first);
-    f64::from(if is_common { first } else { u32::MAX })
-}
-
 /// Size of a dispatch.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Size<'a> {

@@ -109,8 +109,8 @@ impl Bindings<'_> {
             self.status,
             (Write, &made.dispatches),
         ];
-        let [only_particles, material, _] = self.constants;
-        let constants = [only_particles, material, ("SOME_UNTOUCHABLE", f64::from(u8::from(some_untouchable)))];
+        let [only_particles, _] = self.constants;
+        let constants = [only_particles, ("SOME_UNTOUCHABLE", f64::from(u8::from(some_untouchable)))];
         self.bind("validate_pairs", VALIDATE_PAIRS, &[&self.motion[..3], &state], &constants)
     }
 
@@ -142,6 +142,6 @@ impl Bindings<'_> {
         let made = self.made;
         let grid = [(Read, &made.elements), (Read, &made.cells), (Read, &made.sorted), self.particles];
         let found = [(Write, &made.intersections), self.status, (Write, &made.corrections)];
-        self.bind(entry, INTERSECTIONS, &[&self.motion[..3], &grid, &found], &self.constants[2..])
+        self.bind(entry, INTERSECTIONS, &[&self.motion[..3], &grid, &found], &self.constants[1..])
     }
 }

@@ -1,7 +1,7 @@
 //! The passes of contacts of triangles with colliders, and their buffers.
 
-use super::collider_passes::{shapes_in_use, shapes_text};
-use super::{Binder, Binding, Bound, CONTACT_SIDES, Contacts, Size, common_material, scaled};
+use super::collider_passes::{colliders_text, shapes_in_use};
+use super::{Binder, Binding, Bound, CONTACT_SIDES, Contacts, Size, scaled};
 use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
@@ -41,18 +41,16 @@ impl TrianglePasses {
         let corners = maker.filled(queue, "triangle_corners", &corners, storage)?;
         let made = maker.empty("triangle_contacts", triangle_count as u64 * TRIANGLE_CONTACT_BYTES, storage)?;
         let params = (Uniform, &shared.params);
-        let (shapes, slot) = shapes_text(controls);
         let find = bind_find(
             binder,
             controls,
-            &shapes,
             &[
                 params,
                 (Uniform, &contacts.params),
                 (Read, &shared.positions),
                 (Read, &shared.displacements),
                 (Read, &shared.residuals),
-                (slot, colliders),
+                (Read, colliders),
                 (Read, data),
                 (Read, &contacts.particles),
                 (Read, &triangles),
@@ -86,15 +84,14 @@ impl TrianglePasses {
     }
 }
 
-fn bind_find(binder: &Binder<'_>, controls: &Controls, shapes: &str, bindings: &[Binding<'_>]) -> Bound {
+fn bind_find(binder: &Binder<'_>, controls: &Controls, bindings: &[Binding<'_>]) -> Bound {
     let text = [
         include_str!("../../../shaders/collision/collide_triangles.wgsl"),
         include_str!("../../../shaders/collision/collide/triangle.wgsl"),
         CONTACT_SIDES,
-        shapes,
+        &colliders_text(),
     ];
-    let constants =
-        [("SHAPES", shapes_in_use(controls)), ("MATERIAL", common_material(controls)), ("SCALED", scaled(controls))];
+    let constants = [("SHAPES", shapes_in_use(controls)), ("SCALED", scaled(controls))];
     binder.bind_with("collide_triangles", &text.join("\n"), bindings, &constants)
 }
 
