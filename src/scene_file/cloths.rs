@@ -74,7 +74,7 @@ impl Builder<'_> {
             );
             self.hints.push(Hint { place: place.into(), message });
         }
-        self.apply_maps(place, &surface, cloth.particles.start)?;
+        self.apply_maps(place, &file.mesh, &surface, cloth.particles.start)?;
         Ok(cloth_part(cloth).with_mesh(surface))
     }
 
