@@ -236,7 +236,7 @@ mod tests {
         for (bytes, words) in [
             (b"\xff\xfe{\0}\0".to_vec(), "only UTF-8 scenes"),
             (good.replace("rows", "raws").into_bytes(), "raws"),
-            (good[..good.len() - 1].as_bytes().to_vec(), "EOF"),
+            (good.as_bytes()[..good.len() - 1].to_vec(), "EOF"),
         ] {
             std::fs::write(&path, &bytes).unwrap();
             assert!(error(&path).contains(words), "{}", error(&path));
