@@ -240,9 +240,6 @@ impl Builder<'_> {
             self.scene.set_contact_scales(particles.clone(), &scales).at(|| of("thickness_map"))?;
         }
         if !compliances.is_empty() {
-            if self.scene.can_tear() {
-                return Err("a scene whose cloth tears has no compliance map").at(|| of("compliance_map"));
-            }
             self.scene.scale_compliance(particles, compliances).at(|| of("compliance_map"))?;
         }
         let scale = file.max_distance.unwrap_or(1.0);
@@ -255,7 +252,9 @@ impl Builder<'_> {
             let what = format!("maximum distance of particle {particle}");
             return Err(Error::invalid(what, *distance, "at least 0 m")).at(|| of("max_distance_map"));
         }
-        self.max_distances.push((of("max_distance_map"), limited));
+        if !limited.is_empty() {
+            self.max_distances.push((of("max_distance_map"), limited));
+        }
         Ok(())
     }
 }

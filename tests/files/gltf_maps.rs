@@ -109,7 +109,7 @@ fn bad_maps_are_errors_that_name_the_vertex_and_the_value() {
         (
             [1.0; 4],
             r#", "compliance_map": "_MAP"}, "fabric": {"tearing": {"strain": 0.2, "copies": 4}"#,
-            format!("{place}compliance_map: a scene whose cloth tears has no compliance map"),
+            format!("{place}compliance_map: a cloth that tears has no compliance map"),
         ),
     ] {
         assert_eq!(error(values, fields), expected);
