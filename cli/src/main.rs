@@ -5,6 +5,8 @@ mod backend;
 mod bake;
 mod bench;
 mod export;
+#[cfg(feature = "view")]
+mod save;
 mod validate;
 #[cfg(feature = "view")]
 mod view;

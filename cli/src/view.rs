@@ -3,19 +3,21 @@
 #[path = "../../examples/common/mod.rs"]
 mod common;
 
+use crate::save;
 use anyhow::{Context as _, bail};
 use clap::Parser as _;
 use common::camera::Camera;
 use common::{Demo, Figures, Options, Script, headless, window};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use supple::scene_file::SceneFile;
-use supple::{Pose, Solver};
+use supple::{Pose, Settings, Solver};
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Drag to pull the cloth or to orbit; scroll to zoom. Space pauses, N runs one step, R resets, P toggles the pins, \
-C changes the colours, Q closes the window. Colliders of triangle meshes are not drawn.")]
+C changes the colours (strain, constraints), Q closes the window. The panel shows pins and contacts. \
+\"save settings\" or Ctrl+S writes its settings to the scene file. Colliders of triangle meshes are not drawn.")]
 pub struct Arguments {
     /// The scene file; docs/scene.md describes the format
     scene: PathBuf,
@@ -45,7 +47,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let Defaults { mut options } = Defaults::parse_from(["supple"]);
     options.size.clone_from(&arguments.size);
-    let mut demo = demo(file);
+    let mut demo = demo(file, &arguments.scene);
     if let Some(path) = &arguments.png {
         (options.png, options.frames) = (Some(path.clone()), arguments.frames);
         headless::run(&mut demo, &options)?;
@@ -59,8 +61,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
-fn demo(file: SceneFile) -> Demo {
-    let mut demo = Demo { title: "scene", scene: file.scene.clone(), settings: file.settings, ..Demo::default() };
+fn demo(file: SceneFile, path: &Path) -> Demo {
+    let (scene, settings) = (file.scene.clone(), file.settings);
+    let mut demo = Demo { title: "scene", scene, settings, wind: settings.wind, ..Demo::default() };
     demo.edges = hull(file.parts.iter().map(|part| part.edges.clone()));
     // Only the ropes before the first part of another sort with edges are drawn as cords.
     let parts = file.parts.iter().filter(|part| !part.edges.is_empty()).skip_while(|part| !part.triangles.is_empty());
@@ -73,6 +76,8 @@ fn demo(file: SceneFile) -> Demo {
         dt: f64::from(file.settings.dt),
         file,
         moved: Vec::new(),
+        path: path.into(),
+        saved: None,
     }));
     demo
 }
@@ -110,6 +115,9 @@ struct Motion {
     tears: bool,
     dt: f64,
     moved: Vec<(usize, Pose)>,
+    path: PathBuf,
+    /// The result of the last save.
+    saved: Option<anyhow::Result<String>>,
 }
 
 impl Script for Motion {
@@ -134,6 +142,22 @@ impl Script for Motion {
 
     fn moved_colliders(&self) -> &[(usize, Pose)] {
         &self.moved
+    }
+
+    fn settings_panel(&mut self, ui: &mut egui::Ui, settings: &Settings) {
+        let shortcut = egui::KeyboardShortcut::new(egui::Modifiers::COMMAND, egui::Key::S);
+        if ui.button("save settings").clicked() || ui.input_mut(|input| input.consume_shortcut(&shortcut)) {
+            let message = |names: Vec<&str>| match names[..] {
+                [] => "no setting has changed".to_owned(),
+                _ => format!("saved {}", names.join(", ")),
+            };
+            self.saved = Some(save::save(&self.path, settings).map(message));
+        }
+        match &self.saved {
+            Some(Ok(message)) => _ = ui.label(message),
+            Some(Err(error)) => _ = ui.colored_label(ui.visuals().error_fg_color, format!("{error:#}")),
+            None => {}
+        }
     }
 
     fn figures(&mut self, _: &Solver) -> supple::Result<Figures> {

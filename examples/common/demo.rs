@@ -3,7 +3,7 @@
 use super::camera::Camera;
 use super::shapes;
 use std::ops::Range;
-use supple::{MaterialId, Pose, Scene, Settings};
+use supple::{MaterialId, Pose, Scene, Settings, Wind};
 #[cfg(not(target_arch = "wasm32"))]
 use supple::{Solver, wgpu};
 
@@ -31,6 +31,9 @@ pub trait Script {
     /// Adds its own controls to the panel.
     fn panel(&mut self, _ui: &mut egui::Ui) {}
 
+    /// Adds controls below the settings of the panel.
+    fn settings_panel(&mut self, _ui: &mut egui::Ui, _settings: &Settings) {}
+
     /// The values that it adds to the final report.
     fn figures(&mut self, solver: &Solver) -> supple::Result<Figures>;
 }
@@ -45,6 +48,8 @@ pub struct Demo {
     pub title: &'static str,
     pub scene: Scene,
     pub settings: Settings,
+    /// The wind that the panel scales to a speed; the default is a breeze.
+    pub wind: Option<Wind>,
     /// The distance constraints whose strain is shown and reported.
     pub edges: Range<u32>,
     /// Materials with a slider.

@@ -129,7 +129,10 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
         let format = image::ImageFormat::from_path(path).with_context(|| cannot_write(path))?;
         anyhow::ensure!(format == image::ImageFormat::Png, "{}: pictures are PNG", cannot_write(path));
     }
-    let wants_pictures = options.png.is_some() || options.gif.is_some();
+    if let Some(folder) = &options.pictures {
+        std::fs::create_dir_all(folder).with_context(|| cannot_write(folder))?;
+    }
+    let wants_pictures = options.png.is_some() || options.gif.is_some() || options.pictures.is_some();
     let mut renderer = wants_pictures.then(|| ImageRenderer::new(&gpu, demo, &solver, picture_size));
     let mut film =
         options.gif.as_deref().map(|path| Film::create(path).with_context(|| cannot_write(path))).transpose()?;
@@ -193,6 +196,11 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
         }
         if let (Some(renderer), Some(film), 0) = (&mut renderer, &mut film, frame % 2) {
             film.push(&renderer.render(&gpu, demo, &solver)?)?;
+        }
+        let step = frame + 1;
+        if let (Some(renderer), Some(folder), 0) = (&mut renderer, &options.pictures, step % options.every) {
+            let path = folder.join(format!("picture_{step:05}.png"));
+            renderer.render(&gpu, demo, &solver)?.save(&path).with_context(|| cannot_write(&path))?;
         }
         if frame == options.frames / 10 {
             early_memory = resident_memory_mib();

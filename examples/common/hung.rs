@@ -33,6 +33,14 @@ pub fn breeze(speed: f32) -> Wind {
     Wind { velocity: [0.25 * speed, 0.15 * speed, -0.95 * speed], gust: 0.6, ..Wind::default() }
 }
 
+/// A wind of the given mean speed [m/s] in the direction of another one; `None` if nothing of it is left.
+pub fn wind_of_speed(wind: Wind, speed: f32) -> Option<Wind> {
+    let direction = glam::Vec3::from(wind.velocity).try_normalize();
+    let direction = direction.unwrap_or_else(|| glam::Vec3::from(breeze(1.0).velocity).normalize());
+    let wind = Wind { velocity: (direction * speed).into(), ..wind };
+    (speed > 0.0 || wind.turbulence > 0.0).then_some(wind)
+}
+
 /// Moves free particles vertically by at most `amplitude` [m], with the given seed; 0 moves none.
 pub fn jitter(scene: &mut Scene, particles: Range<u32>, amplitude: f32, seed: u64) -> supple::Result<()> {
     let mut state = seed;

@@ -13,6 +13,7 @@ pub mod grip;
 pub mod headless;
 pub mod hung;
 pub mod lines;
+pub mod markers;
 pub mod measure;
 pub mod obj;
 pub mod panel;
@@ -28,7 +29,7 @@ pub mod window;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches};
 pub use demo::{Demo, Figures, Script};
-pub use hung::{breeze, jitter};
+pub use hung::{breeze, jitter, wind_of_speed};
 use std::path::PathBuf;
 use supple::gpu::{Context, fastest_execution};
 use supple::{Execution, Method, Settings, Sweep};
@@ -93,7 +94,10 @@ pub struct Options {
     /// Write the surfaces as frame_00000.obj and so on, from the initial state; creates the folder
     #[arg(long, value_name = "FOLDER")]
     pub obj: Option<PathBuf>,
-    /// Steps between these files
+    /// Write pictures as picture_00001.png and so on, numbered by step; creates the folder
+    #[arg(long, value_name = "FOLDER")]
+    pub pictures: Option<PathBuf>,
+    /// Steps between the files of --obj and of --pictures
     #[arg(long, default_value_t = 1, value_name = "STEPS", value_parser = clap::value_parser!(u32).range(1..))]
     pub every: u32,
     /// Width and height of pictures and of the window

@@ -1,9 +1,10 @@
 //! The control panel: values and sliders.
 
-use super::{Demo, breeze, headless};
+use super::markers::Markers;
+use super::{Demo, breeze, headless, wind_of_speed};
 use std::collections::HashMap;
 use supple::gpu::{Context, Profile};
-use supple::{Material, MaterialId, Settings, Solver, Strain, wgpu};
+use supple::{Material, MaterialId, Settings, Solver, Strain, Wind, wgpu};
 use winit::event::WindowEvent;
 use winit::window::Window;
 
@@ -23,7 +24,7 @@ pub struct Panel {
 }
 
 /// Values that the panel shows in a frame.
-pub struct PanelInput {
+pub struct PanelInput<'a> {
     pub seconds: f32,
     pub has_timestamps: bool,
     pub gpu_milliseconds: Option<f64>,
@@ -32,6 +33,8 @@ pub struct PanelInput {
     pub adapter: String,
     pub paused: bool,
     pub strain: Strain,
+    /// The last positions read back.
+    pub positions: &'a [[f32; 3]],
 }
 
 /// The actions that the user has requested.
@@ -80,7 +83,14 @@ impl Panel {
     }
 
     /// Lays out the panel.
-    pub fn run(&mut self, window: &Window, input: &PanelInput, demo: &mut Demo, solver: &Solver) -> Requests {
+    pub fn run(
+        &mut self,
+        window: &Window,
+        input: &PanelInput<'_>,
+        demo: &mut Demo,
+        solver: &Solver,
+        markers: &mut Markers,
+    ) -> Requests {
         self.frame_milliseconds += (input.seconds * 1e3 - self.frame_milliseconds) * 0.1;
         let milliseconds = self.frame_milliseconds;
         if let Some(profile) = &input.profile {
@@ -104,10 +114,16 @@ impl Panel {
                 }
                 ui.separator();
                 let mut settings = demo.settings;
-                wind_slider(ui, &mut settings);
+                wind_slider(ui, demo.wind, &mut settings);
                 ui.collapsing("solver", |ui| sliders(ui, demo, &mut settings, &mut self.compliances, &mut requests));
                 requests.settings = (settings != demo.settings).then_some(settings);
+                ui.horizontal(|ui| {
+                    ui.checkbox(&mut markers.pins, "pins");
+                    let contacts = format!("contacts: {}", markers.contact_count());
+                    ui.checkbox(&mut markers.contacts, contacts);
+                });
                 if let Some(script) = &mut demo.script {
+                    script.settings_panel(ui, &settings);
                     script.panel(ui);
                 }
                 ui.collapsing("details", |ui| {
@@ -123,6 +139,7 @@ impl Panel {
                 }
             };
             panel.show(ui.ctx(), |ui| egui::ScrollArea::vertical().max_height(height).show(ui, contents));
+            markers.draw(ui.ctx(), demo, input.positions);
         });
         self.state.handle_platform_output(window, std::mem::take(&mut output.platform_output));
         self.discard();
@@ -183,7 +200,7 @@ impl Panel {
     }
 }
 
-fn value_rows(ui: &mut egui::Ui, input: &PanelInput, demo: &Demo, milliseconds: f32) {
+fn value_rows(ui: &mut egui::Ui, input: &PanelInput<'_>, demo: &Demo, milliseconds: f32) {
     let gpu = match input.gpu_milliseconds {
         Some(gpu) => format!("{gpu:.2} ms per step of 1/60 s"),
         None if input.has_timestamps => "–".into(),
@@ -201,7 +218,7 @@ fn value_rows(ui: &mut egui::Ui, input: &PanelInput, demo: &Demo, milliseconds: 
     rows(ui, "values", list);
 }
 
-fn detail_rows(ui: &mut egui::Ui, input: &PanelInput, demo: &Demo, solver: &Solver) {
+fn detail_rows(ui: &mut egui::Ui, input: &PanelInput<'_>, demo: &Demo, solver: &Solver) {
     let [colors, _] = headless::colors(solver);
     let list = vec![
         ("adapter", input.adapter.clone()),
@@ -228,10 +245,10 @@ fn rows(ui: &mut egui::Ui, id: &str, rows: Vec<(&str, String)>) {
     });
 }
 
-fn wind_slider(ui: &mut egui::Ui, settings: &mut Settings) {
+fn wind_slider(ui: &mut egui::Ui, own: Option<Wind>, settings: &mut Settings) {
     let mut speed = settings.wind.map_or(0.0, |wind| glam::Vec3::from(wind.velocity).length());
     if ui.add(egui::Slider::new(&mut speed, 0.0..=20.0).text("wind [m/s]")).changed() {
-        settings.wind = (speed > 0.0).then(|| breeze(speed));
+        settings.wind = wind_of_speed(own.unwrap_or_else(|| breeze(1.0)), speed);
     }
 }
 
@@ -243,6 +260,7 @@ fn sliders(
     requests: &mut Requests,
 ) {
     ui.add(egui::Slider::new(&mut settings.substeps, 1..=100).text("substeps"));
+    ui.add(egui::Slider::new(&mut settings.iterations, 1..=20).text("iterations"));
     ui.add(egui::Slider::new(&mut settings.damping, 0.0..=5.0).text("damping [1/s]"));
     ui.checkbox(&mut settings.tethers, "tethers");
     for &(name, id) in &demo.materials {

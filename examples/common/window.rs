@@ -2,6 +2,7 @@
 
 use super::draw::{ColorView, Renderer};
 use super::grip::Grip;
+use super::markers::Markers;
 use super::panel::{self, Panel};
 use super::screen::Screen;
 use super::strains::particle_strains;
@@ -69,6 +70,7 @@ struct State {
     single_step: bool,
     released: bool,
     color_view: ColorView,
+    markers: Markers,
     /// The readback in flight.
     pending: Option<Readback<Vec<[f32; 3]>>>,
     /// The last positions read back, for picking and strains.
@@ -106,6 +108,7 @@ impl App {
             single_step: false,
             released: false,
             color_view: ColorView::default(),
+            markers: Markers::default(),
             pending: None,
         })
     }
@@ -227,9 +230,9 @@ impl State {
                 }
             }
             KeyCode::KeyW => {
-                let wind = if demo.settings.wind.is_some() { None } else { Some(breeze(4.0)) };
-                demo.settings.wind = wind;
-                self.solver.set_settings(demo.settings)?;
+                let own = demo.wind.unwrap_or_else(|| breeze(4.0));
+                let wind = if demo.settings.wind.is_some() { None } else { Some(own) };
+                self.apply(Settings { wind, ..demo.settings }, demo)?;
             }
             _ => {}
         }
@@ -266,6 +269,9 @@ impl State {
         if let Some(script) = demo.script.as_mut().filter(|_| steps > 0) {
             script.request(&self.solver, &mut encoder);
         }
+        if steps > 0 {
+            self.markers.request(&self.solver, &mut encoder)?;
+        }
         if self.pending.is_none() {
             self.pending = Some(self.solver.request_positions(&mut encoder));
         }
@@ -283,8 +289,14 @@ impl State {
             adapter: self.gpu.adapter.get_info().name,
             paused: self.paused,
             strain: demo.scene.strain(demo.edges.clone(), &self.positions)?,
+            positions: &self.positions,
         };
-        let requests = self.panel.run(&self.window, &input, demo, &self.solver);
+        let had_contacts = self.markers.contacts;
+        self.markers.released = self.released;
+        let mut requests = self.panel.run(&self.window, &input, demo, &self.solver, &mut self.markers);
+        if self.markers.contacts != had_contacts {
+            requests.settings = requests.settings.or(Some(demo.settings));
+        }
         let commands = self.panel.draw(&self.gpu, &mut encoder, frame.as_ref(), &self.screen.config);
         self.gpu.queue.submit(commands.into_iter().chain([encoder.finish()]));
         self.panel.after_submit();
@@ -314,13 +326,14 @@ impl State {
     }
 
     fn apply(&mut self, settings: Settings, demo: &mut Demo) -> anyhow::Result<()> {
-        self.solver.set_settings(settings)?;
+        self.solver.set_settings(self.markers.settings(settings))?;
         demo.settings = settings;
         Ok(())
     }
 
     /// Collects the readbacks that arrived since the last frame.
     fn collect(&mut self, demo: &mut Demo) -> anyhow::Result<()> {
+        self.markers.collect()?;
         let Some(pending) = &mut self.pending else { return Ok(()) };
         if let Some(positions) = pending.try_take()? {
             self.pending = None;

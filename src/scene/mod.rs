@@ -10,6 +10,7 @@ mod bending;
 mod cloth;
 mod cloth_links;
 mod cloth_places;
+mod compliance;
 mod constraint_set;
 mod contacts;
 mod cut_cloth;

@@ -45,7 +45,7 @@ impl Builder<'_> {
     pub fn add_soft_body(&mut self, place: &str, file: &SoftBodyFile) -> Built {
         let surface = self.surface(place, &file.mesh)?;
         if surface.has_maps() {
-            let reason = "pin_map and thickness_map are for cloth_mesh and balloon: a soft body collides and is pinned by its lattice";
+            let reason = "maps such as pin_map are for cloth_mesh and balloon: a soft body collides and is pinned by its lattice";
             return Err(reason).at(|| format!("{place}.mesh"));
         }
         let elasticity = self.elasticity(&file.elasticity, file.density, file.spacing);
@@ -102,7 +102,7 @@ impl Builder<'_> {
             None => balloon,
         };
         let parts = self.scene.add_balloon(&balloon).map_err(|error| surface.explain(error)).at(|| place.into())?;
-        self.apply_maps(place, &surface, parts.cloth.particles.start)?;
+        self.apply_maps(place, &file.mesh, &surface, parts.cloth.particles.start)?;
         Ok(cloth_part(parts.cloth).with_mesh(surface))
     }
 

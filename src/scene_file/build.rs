@@ -30,6 +30,8 @@ pub(super) struct Builder<'a> {
     /// glTF files already read.
     pub gltfs: HashMap<String, Rc<Gltf>>,
     pub hints: Vec<Hint>,
+    /// For each map of maximum distances, its place, its particles and their distances [m].
+    pub max_distances: Vec<(String, Vec<(u32, f32)>)>,
     /// Counters compared with [`Limits`]: members named, elements added, lattice cubes.
     pub members: u64,
     pub elements: u64,
@@ -52,6 +54,7 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
         meshes: HashMap::new(),
         gltfs: HashMap::new(),
         hints: Vec::new(),
+        max_distances: Vec::new(),
         members: 0,
         elements: 0,
         cubes: 0,
@@ -76,8 +79,8 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
     builder.start(&file.start)?;
     let (colliders, collider_paths) = builder.add_colliders(&file.colliders)?;
     let attachments = builder.add_attachments(&file.attachments, &colliders)?;
-    let has_target = |particle: u32| targets.iter().flat_map(|path| &path.particles).any(|&(own, _)| own == particle);
-    builder.add_skinned(&file.skinned, has_target)?;
+    let with_target = targets.iter().flat_map(|path| &path.particles).map(|&(particle, _)| particle).collect();
+    builder.add_skinned(&file.skinned, &with_target)?;
     let Builder { scene, parts, materials, contact_materials, mut hints, .. } = builder;
     (scene.particle_count() > 0).then_some(()).ok_or("the scene has no particles").at(|| "parts".into())?;
     hints.extend(open_contacts(&scene, &settings, &contact_materials));

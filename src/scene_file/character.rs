@@ -60,7 +60,7 @@ pub struct CharacterAnimation {
 
 impl Character {
     /// Reads a `.gltf` or `.glb` file: the skinned meshes of its scene, or of the named node and those below it. All must have
-    /// the same skin. Buffers may be files beside it, at most 1 GiB each.
+    /// the same skin. Buffers may be files beside it, at most 1 GiB together.
     ///
     /// # Errors
     /// [`FileError::Read`], or [`FileError::Content`] with the problem:
@@ -87,9 +87,9 @@ impl Character {
     }
 
     fn of(gltf: &Gltf, node: Option<&str>, limits: &Limits) -> Result<Self, String> {
-        let (mesh, rig) = gltf.character(node, limits.particles)?;
+        let (mesh, rig) = gltf.character(node, limits)?;
         let joint = |(name, parent): (&str, Option<u32>)| CharacterJoint { name: name.to_owned(), parent };
-        let joints: Vec<CharacterJoint> = rig.joints().map(joint).collect();
+        let joints: Vec<CharacterJoint> = rig.joints().into_iter().map(joint).collect();
         let mesh = mesh.checked(joints.len() as u32).map_err(|error| error.to_string())?;
         let animations = rig.animations.iter();
         let animations =

@@ -61,6 +61,9 @@ impl Builder<'_> {
             fabric: self.fabric(file.fabric.as_ref()).at(|| format!("{place}.fabric"))?,
             tethers: tethers(file.tethers.as_ref()),
         };
+        if mesh.fabric.tearing.is_some() && file.mesh.compliance_map.is_some() {
+            return Err("a cloth that tears has no compliance map").at(|| format!("{place}.mesh.compliance_map"));
+        }
         let added = match surface.corners().filter(|_| mesh.fabric.needs_warp()) {
             Some(texture) => self.scene.add_cloth_mesh_with_texture(&mesh, &texture.at(|| format!("{place}.mesh"))?),
             None => self.scene.add_cloth_mesh(&mesh),
@@ -74,7 +77,7 @@ impl Builder<'_> {
             );
             self.hints.push(Hint { place: place.into(), message });
         }
-        self.apply_maps(place, &surface, cloth.particles.start)?;
+        self.apply_maps(place, &file.mesh, &surface, cloth.particles.start)?;
         Ok(cloth_part(cloth).with_mesh(surface))
     }
 

@@ -212,12 +212,11 @@ impl Builder<'_> {
             obj: file.obj.clone(),
             gltf: file.gltf.clone(),
             node: file.node.clone(),
-            pin_map: None,
-            thickness_map: None,
             scale: file.scale.clone(),
             rotate: file.rotate,
             translate: file.translate,
             weld: file.weld,
+            ..MeshFile::default()
         };
         let surface = self.surface(place, &mesh)?;
         let of = || format!("{place}.mesh");

@@ -19,6 +19,7 @@ use super::obj::TextureCoordinates;
 use super::text;
 use glam::{DMat4, DVec3};
 use json::{Document, Primitive};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The mode of a primitive of separate triangles.
@@ -27,6 +28,9 @@ const TRIANGLES: u32 = 4;
 const MODES: [&str; 7] = ["points", "lines", "line loop", "line strip", "triangles", "triangle strip", "triangle fan"];
 /// Required extensions that do not change the meshes, by their beginnings.
 const HARMLESS: [&str; 5] = ["KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_", "KHR_mesh_quantization"];
+
+/// The number of maps of a mesh.
+pub(super) const MAPS: usize = 4;
 
 /// The most primitives of all nodes. Nodes may share meshes, so a small file may place very many.
 const MAX_PLACED: usize = 100_000;
@@ -44,7 +48,7 @@ pub(super) struct GltfMesh {
     pub triangles: Vec<[u32; 3]>,
     pub texture: TextureCoordinates,
     /// The values of the requested attributes, by vertex; empty for an attribute that is not requested.
-    pub maps: [Vec<f32>; 2],
+    pub maps: [Vec<f32>; MAPS],
 }
 
 /// A vertex attribute that is read as a map.
@@ -64,20 +68,25 @@ struct Placed<'a> {
 }
 
 impl Gltf {
-    /// Reads a file and the files of its buffers, each of at most `limit` bytes.
+    /// Reads a file of at most `limit` bytes and the files of its buffers, of at most `limit` bytes together.
     pub fn read(path: &Path, limit: u64) -> Result<Self, Reason> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let bytes = text::read_bytes(path, limit)?;
         // An error of the system keeps its path.
         let mut fault = None;
+        // Buffers may share a file, so a small file may have very large ones.
+        let mut total = 0;
         let load = |name: &str| {
             if !is_relative(name) {
                 return Err(format!("{name:?}: the path must be relative to the folder of the file"));
             }
-            text::read_bytes(&folder.join(name), limit).map_err(|reason| {
+            let bytes = text::read_bytes(&folder.join(name), limit).map_err(|reason| {
                 fault = Some(reason);
                 String::new()
-            })
+            })?;
+            total += bytes.len() as u64;
+            let is_small = total <= limit;
+            is_small.then_some(bytes).ok_or_else(|| format!("the buffers so far have {total} bytes, more than {limit}"))
         };
         let gltf = Self::parse(&bytes, load);
         fault.map_or(Ok(()), Err)?;
@@ -104,16 +113,14 @@ impl Gltf {
     pub fn mesh(
         &self,
         node: Option<&str>,
-        requests: &[Option<MapRequest>; 2],
+        requests: &[Option<MapRequest>; MAPS],
         count: impl FnOnce(u64, u64) -> Result<(), Reason>,
     ) -> Result<GltfMesh, Reason> {
         let placed = self.placed(node)?;
         let (mut vertices, mut indices) = (0u64, 0u64);
         for part in &placed {
-            let own = self.accessor_of(part, "POSITION")?.count;
-            vertices = vertices.saturating_add(own);
-            let triangles = part.primitive.indices.map(|index| self.accessor(index));
-            indices = indices.saturating_add(triangles.transpose()?.map_or(own, |accessor| accessor.count));
+            let own = self.sizes(part.primitive).map_err(|error| format!("{}: {error}", part.name))?;
+            (vertices, indices) = (vertices.saturating_add(own[0]), indices.saturating_add(own[1]));
         }
         count(vertices, indices / 3)?;
         for request in requests.iter().flatten() {
@@ -166,10 +173,12 @@ impl Gltf {
         Ok(placed)
     }
 
-    fn accessor_of(&self, part: &Placed<'_>, attribute: &str) -> Result<&json::Accessor, String> {
-        let index = part.primitive.attributes.get(attribute);
-        let index = index.ok_or_else(|| format!("{}: it has no attribute {attribute}", part.name))?;
-        self.accessor(*index).map_err(|error| format!("{}: {error}", part.name))
+    /// The numbers of vertices and of indices of a primitive.
+    fn sizes(&self, part: &Primitive) -> Result<[u64; 2], String> {
+        let position = part.attributes.get("POSITION").ok_or("it has no attribute POSITION")?;
+        let vertices = self.accessor(*position)?.count;
+        let indices = part.indices.map(|index| self.accessor(index)).transpose()?;
+        Ok([vertices, indices.map_or(vertices, |accessor| accessor.count)])
     }
 
     /// Checks that at least one primitive has the attribute of a map.
@@ -178,15 +187,22 @@ impl Gltf {
         if placed.iter().any(|part| part.primitive.attributes.contains_key(attribute)) {
             return Ok(());
         }
-        let mut known: Vec<&str> =
-            placed.iter().flat_map(|part| part.primitive.attributes.keys()).map(String::as_str).collect();
-        known.sort_unstable();
-        known.dedup();
-        Err(format!("no vertex has the attribute {attribute:?}; there are {}", known.join(", ")))
+        // Nodes may share meshes.
+        let primitives: BTreeMap<*const Primitive, _> =
+            placed.iter().map(|part| (std::ptr::from_ref(part.primitive), part.primitive)).collect();
+        let known: BTreeSet<&str> =
+            primitives.values().flat_map(|own| own.attributes.keys()).map(String::as_str).collect();
+        let known: Vec<&str> = known.into_iter().collect();
+        Err(format!("no vertex has the attribute {attribute:?}; there are {}", json::listed(&known)))
     }
 
     /// Adds the vertices and triangles of a primitive.
-    fn append(&self, mesh: &mut GltfMesh, part: &Placed<'_>, requests: &[Option<MapRequest>; 2]) -> Result<(), String> {
+    fn append(
+        &self,
+        mesh: &mut GltfMesh,
+        part: &Placed<'_>,
+        requests: &[Option<MapRequest>; MAPS],
+    ) -> Result<(), String> {
         let attribute = |name: &str| part.primitive.attributes.get(name).copied();
         let first = mesh.positions.len() as u32;
         let positions = self.vectors(attribute("POSITION").unwrap_or_default(), "POSITION", 3)?;

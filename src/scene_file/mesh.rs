@@ -2,7 +2,7 @@
 
 use super::build::Builder;
 use super::error::{At, FileError, Reason};
-use super::gltf::{Gltf, GltfMesh, MapRequest};
+use super::gltf::{Gltf, GltfMesh, MAPS, MapRequest};
 use super::obj::{self, ObjMesh, TextureCoordinates};
 use super::text;
 use super::values::OneOrMany;
@@ -18,7 +18,7 @@ use std::rc::Rc;
 const PINNED: f32 = 0.5;
 
 /// A triangle mesh: `positions` and `triangles`, `obj`, or `gltf`. It is scaled, then rotated, then translated, then welded.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct MeshFile {
@@ -36,6 +36,12 @@ pub(super) struct MeshFile {
     pub pin_map: Option<String>,
     /// The vertex attribute of the glTF file that scales the thickness of contacts, greater than 0 and at most 1.
     pub thickness_map: Option<String>,
+    /// The vertex attribute of the glTF file that scales the compliance of the constraints of the part, at least 0.
+    pub compliance_map: Option<String>,
+    /// The vertex attribute of the glTF file that gives the maximum distance from the start, at least 0.
+    pub max_distance_map: Option<String>,
+    /// The maximum distance [m] where max_distance_map is 1. Default 1.
+    pub max_distance: Option<f32>,
     /// The scale factor of all coordinates, or one factor per axis. Default 1.
     pub scale: Option<OneOrMany>,
     /// Rotation angles [degrees] about the x axis, then the y axis, then the z axis. Default [0, 0, 0].
@@ -57,8 +63,8 @@ pub(super) struct Surface {
     pub map: Vec<u32>,
     /// For each triangle, its line in the OBJ; empty for inline meshes.
     lines: Vec<u32>,
-    /// The values of the pin map and of the thickness map, by vertex; empty without the map.
-    maps: [Vec<f32>; 2],
+    /// The values of the maps of pins, thickness, compliance and maximum distance, by vertex; empty without the map.
+    maps: [Vec<f32>; MAPS],
 }
 
 impl Surface {
@@ -89,7 +95,7 @@ impl Surface {
         (!triangles.is_empty()).then(|| triangles.iter().enumerate().map(corners).collect())
     }
 
-    /// Returns true if the mesh has a pin map or a thickness map.
+    /// Returns true if the mesh has a map.
     pub fn has_maps(&self) -> bool {
         self.maps.iter().any(|map| !map.is_empty())
     }
@@ -133,9 +139,18 @@ impl Builder<'_> {
     /// The transformed mesh, checked against the limits.
     pub fn surface(&mut self, place: &str, file: &MeshFile) -> Result<Surface, FileError> {
         let of = |field: &str| format!("{place}.mesh{field}");
-        let maps = [("node", &file.node), ("pin_map", &file.pin_map), ("thickness_map", &file.thickness_map)];
-        if let Some((field, _)) = maps.iter().find(|(_, given)| given.is_some() && file.gltf.is_none()) {
+        let of_gltf = [
+            ("node", &file.node),
+            ("pin_map", &file.pin_map),
+            ("thickness_map", &file.thickness_map),
+            ("compliance_map", &file.compliance_map),
+            ("max_distance_map", &file.max_distance_map),
+        ];
+        if let Some((field, _)) = of_gltf.iter().find(|(_, given)| given.is_some() && file.gltf.is_none()) {
             return Err(format!("{field} needs gltf")).at(|| of(""));
+        }
+        if file.max_distance.is_some() && file.max_distance_map.is_none() {
+            return Err("max_distance needs max_distance_map").at(|| of(""));
         }
         let surface = match (&file.positions, &file.triangles, &file.obj, &file.gltf) {
             (None, None, None, Some(name)) => self.gltf(name, file).at(|| of(".gltf"))?,
@@ -187,7 +202,12 @@ impl Builder<'_> {
             }
         };
         let request = |name: &'_ Option<String>, default| name.clone().map(|name| MapRequest { name, default });
-        let requests = [request(&file.pin_map, 0.0), request(&file.thickness_map, 1.0)];
+        let requests = [
+            request(&file.pin_map, 0.0),
+            request(&file.thickness_map, 1.0),
+            request(&file.compliance_map, 1.0),
+            request(&file.max_distance_map, f32::INFINITY),
+        ];
         let mesh = gltf.mesh(file.node.as_deref(), &requests, |vertices, triangles| {
             self.check_room(vertices)?;
             self.spend_elements(triangles)
@@ -206,19 +226,36 @@ impl Builder<'_> {
         Ok(folder.join(name))
     }
 
-    /// Pins particles and scales their thickness by the maps of their mesh. `first` is the particle of vertex 0.
-    pub fn apply_maps(&mut self, place: &str, surface: &Surface, first: u32) -> Result<(), FileError> {
-        let [pins, scales] = &surface.maps;
+    /// Applies the maps of a mesh to its particles. `first` is the particle of vertex 0.
+    pub fn apply_maps(&mut self, place: &str, file: &MeshFile, surface: &Surface, first: u32) -> Result<(), FileError> {
+        let of = |field: &str| format!("{place}.mesh.{field}");
+        let [pins, thicknesses, compliances, distances] = &surface.maps;
         for (particle, _) in (first..).zip(pins).filter(|(_, value)| **value >= PINNED) {
-            self.scene.pin(particle).at(|| format!("{place}.mesh.pin_map"))?;
+            self.scene.pin(particle).at(|| of("pin_map"))?;
         }
-        if scales.is_empty() {
-            return Ok(());
+        let particles = first..first + surface.positions.len() as u32;
+        if !thicknesses.is_empty() {
+            let scale = |&thickness: &f32| ContactScale { thickness, ..ContactScale::default() };
+            let scales: Vec<ContactScale> = thicknesses.iter().map(scale).collect();
+            self.scene.set_contact_scales(particles.clone(), &scales).at(|| of("thickness_map"))?;
         }
-        let scale = |&thickness: &f32| ContactScale { thickness, ..ContactScale::default() };
-        let scales: Vec<ContactScale> = scales.iter().map(scale).collect();
-        let particles = first..first + scales.len() as u32;
-        self.scene.set_contact_scales(particles, &scales).at(|| format!("{place}.mesh.thickness_map"))
+        if !compliances.is_empty() {
+            self.scene.scale_compliance(particles, compliances).at(|| of("compliance_map"))?;
+        }
+        let scale = file.max_distance.unwrap_or(1.0);
+        if !(scale >= 0.0 && scale.is_finite()) {
+            return Err(Error::invalid("maximum distance", scale, "finite and at least 0 m")).at(|| of("max_distance"));
+        }
+        let limited = (first..).zip(distances).filter(|(_, value)| **value < f32::INFINITY);
+        let limited: Vec<(u32, f32)> = limited.map(|(particle, value)| (particle, value * scale)).collect();
+        if let Some((particle, distance)) = limited.iter().find(|(_, distance)| *distance < 0.0) {
+            let what = format!("maximum distance of particle {particle}");
+            return Err(Error::invalid(what, *distance, "at least 0 m")).at(|| of("max_distance_map"));
+        }
+        if !limited.is_empty() {
+            self.max_distances.push((of("max_distance_map"), limited));
+        }
+        Ok(())
     }
 }
 

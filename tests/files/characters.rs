@@ -7,19 +7,19 @@ use supple::scene_file::Character;
 use supple::{Reference, Scene, Settings, Skinned, SkinnedLimits};
 
 /// A strip of 2 × 5 vertices along y, from 0 to 2 m, with joints at y = 0 and y = 1.
-struct Strip {
-    file: Builder,
-    attributes: Value,
+pub struct Strip {
+    pub file: Builder,
+    pub attributes: Value,
     indices: Vec<u16>,
     weights: Vec<[f32; 4]>,
     joints: Vec<u8>,
-    skin: Value,
+    pub skin: Value,
     /// Of the root, the first and the second joint.
-    nodes: [Value; 3],
+    pub nodes: [Value; 3],
 }
 
 impl Strip {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let mut file = Builder::new();
         let points: Vec<[f32; 3]> = (0..10).map(|k| [0.2 * (k % 2) as f32, 0.5 * (k / 2) as f32, 0.0]).collect();
         let attributes = json!({ "POSITION": file.floats(&points) });
@@ -37,7 +37,7 @@ impl Strip {
     }
 
     /// Adds an animation of one channel.
-    fn animate<const N: usize>(&mut self, node: u32, path: &str, kind: &str, times: &[f32], values: &[[f32; N]]) {
+    pub fn animate<const N: usize>(&mut self, node: u32, path: &str, kind: &str, times: &[f32], values: &[[f32; N]]) {
         let times: Vec<[f32; 1]> = times.iter().map(|&time| [time]).collect();
         let (input, output) = (self.file.floats(&times), self.file.floats(values));
         let animation = json!({ "name": path, "channels": [{ "sampler": 0, "target": { "node": node, "path": path } }],
@@ -46,7 +46,7 @@ impl Strip {
         document.entry("animations").or_insert(json!([])).as_array_mut().unwrap().push(animation);
     }
 
-    fn finish(self) -> Builder {
+    pub fn finish(self) -> Builder {
         let Self { mut file, mut attributes, indices, weights, joints, skin, nodes } = self;
         attributes["WEIGHTS_0"] = file.floats(&weights).into();
         attributes["JOINTS_0"] = file.accessor(U8, "VEC4", joints.len() / 4, &joints).into();
@@ -59,7 +59,7 @@ impl Strip {
         file
     }
 
-    fn read(self) -> Result<Character, String> {
+    pub fn read(self) -> Result<Character, String> {
         Character::parse(&self.finish().glb(), None).map_err(|error| error.to_string())
     }
 }

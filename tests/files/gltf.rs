@@ -8,7 +8,7 @@ use supple::scene_file::{Limits, SceneFile};
 /// A glTF document under construction.
 pub struct Builder {
     pub document: Value,
-    bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
 }
 
 /// The code of a component type.
@@ -81,11 +81,11 @@ impl Builder {
 }
 
 /// Two triangles of a unit square in the plane z = 0.
-const SQUARE: [[f32; 3]; 4] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
-const CORNERS: [u16; 6] = [0, 1, 2, 0, 2, 3];
+pub const SQUARE: [[f32; 3]; 4] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
+pub const CORNERS: [u16; 6] = [0, 1, 2, 0, 2, 3];
 
 /// A file with a square at the origin.
-fn square() -> Builder {
+pub fn square() -> Builder {
     let mut file = Builder::new();
     let position = file.floats(&SQUARE);
     let mesh = file.mesh(json!({ "POSITION": position }), &CORNERS);
@@ -93,20 +93,20 @@ fn square() -> Builder {
     file
 }
 
-fn folder(name: &str) -> PathBuf {
+pub fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("gltf").join(name);
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }
 
 /// Reads a scene with a cloth of the file and further fields of its mesh; `fields` starts with a comma.
-fn read(name: &str, glb: &[u8], fields: &str) -> Result<SceneFile, String> {
+pub fn read(name: &str, glb: &[u8], fields: &str) -> Result<SceneFile, String> {
     let folder = folder(name);
     std::fs::write(folder.join("mesh.glb"), glb).unwrap();
     scene(&folder, &format!(r#""gltf": "mesh.glb"{fields}"#))
 }
 
-fn scene(folder: &Path, mesh: &str) -> Result<SceneFile, String> {
+pub fn scene(folder: &Path, mesh: &str) -> Result<SceneFile, String> {
     let text = format!(r#"{{"version": 1, "parts": [{{"cloth_mesh": {{"mesh": {{{mesh}}}}}}}]}}"#);
     SceneFile::parse(&text, Some(folder)).map_err(|error| error.to_string())
 }

@@ -3,9 +3,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod bad_imports;
 mod characters;
 mod cut_cloth;
 mod gltf;
+mod gltf_maps;
 mod obj;
 mod scene_file;
 mod scene_file_attachments;

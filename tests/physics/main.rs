@@ -14,6 +14,7 @@ mod momentum;
 mod random_scenes;
 mod rods;
 mod rods_free;
+mod scaled_compliance;
 mod solids;
 mod springs;
 mod study;

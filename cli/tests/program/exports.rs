@@ -212,3 +212,26 @@ fn invalid_exports_are_reported_before_the_simulation() {
     assert!(error.contains("loose.json") && error.contains("no surfaces and no ropes"), "{error}");
     assert!(!path("invalid/x.pc2").exists() && !path("positions.npy").exists());
 }
+
+#[test]
+fn exports_to_paths_that_cannot_be_written_are_refused() {
+    let name = scene("flag_in_wind.json");
+    std::fs::write(path("a_file"), "").unwrap();
+    std::fs::create_dir_all(path("a_folder.usda")).unwrap();
+    let cases = [
+        ("--pc2", "no_folder/flag.pc2", "No such file or directory"),
+        ("--mdd", "no_folder/flag.mdd", "No such file or directory"),
+        ("--usd", "no_folder/flag.usda", "No such file or directory"),
+        ("--usd", "a_folder.usda", "it is a folder"),
+        ("--pc2", "a_file/flag.pc2", "Not a directory"),
+        ("--usd", "a_file/flag.usda", "Not a directory"),
+        ("--obj", "a_file", "File exists"),
+        ("--obj", "a_file/frames", "Not a directory"),
+    ];
+    for (option, file, reason) in cases {
+        let error = refused(&[&name, "--frames", "1", option, file]);
+        assert!(error.contains(&format!("cannot write {file}: ")), "{option} {file}: {error}");
+        assert!(!cfg!(unix) || error.contains(reason), "{option} {file}: {error}");
+    }
+    assert!(!path("no_folder").exists() && std::fs::read(path("a_file")).unwrap().is_empty());
+}

@@ -5,6 +5,9 @@ use super::json::{self, Sampler, name};
 use super::rig::non_uniform;
 use glam::{DQuat, DVec4};
 
+/// The most times and values of all channels. Channels may share accessors, so a small file may have very many.
+const MAX_VALUES: u64 = 10_000_000;
+
 /// The animated property of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Path {
@@ -44,7 +47,17 @@ pub(in crate::scene_file) struct Animation {
 
 impl Animation {
     pub fn read_all(gltf: &Gltf) -> Result<Vec<Self>, String> {
-        let all = gltf.document.animations.iter().enumerate();
+        let json::Document { animations, accessors, .. } = &gltf.document;
+        let samplers = |own: &json::Animation| {
+            let samplers = own.channels.iter().filter_map(|channel| own.samplers.get(channel.sampler as usize));
+            samplers.flat_map(|sampler| [sampler.input, sampler.output]).collect::<Vec<_>>()
+        };
+        let sampled = animations.iter().flat_map(samplers).filter_map(|index| accessors.get(index as usize));
+        let values = sampled.fold(0u64, |sum, accessor| sum.saturating_add(accessor.count));
+        if values > MAX_VALUES {
+            return Err(format!("its animations have {values} times and values, more than the limit of {MAX_VALUES}"));
+        }
+        let all = animations.iter().enumerate();
         all.map(|(index, file)| {
             let label = name("animation", index, &file.name);
             Self::read(gltf, file, index).map_err(|error| format!("{label}: {error}"))

@@ -141,3 +141,10 @@ pub struct Sampler {
 pub fn name(sort: &str, index: usize, name: &Option<String>) -> String {
     name.as_ref().map_or_else(|| format!("{sort} {index}"), |name| format!("{sort} {index} {name:?}"))
 }
+
+/// The first names of a list for errors.
+pub fn listed(names: &[&str]) -> String {
+    const MOST: usize = 20;
+    let more = if names.len() > MOST { ", …" } else { "" };
+    format!("{}{more}", names[..names.len().min(MOST)].join(", "))
+}

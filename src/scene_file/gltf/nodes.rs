@@ -1,10 +1,7 @@
 //! The nodes of a glTF scene and their transforms.
 
-use super::json::{Document, Node, name};
+use super::json::{Document, Node, listed, name};
 use glam::{DMat4, DQuat, DVec3};
-
-/// Names that an error lists at most.
-const LISTED: usize = 20;
 
 /// The nodes of the scene in depth-first order with their transforms to the scene; if `only` is given, the node of this name
 /// and those below it.
@@ -44,8 +41,7 @@ fn wrong_name(document: &Document, visited: &[bool], only: &str, matches: u32) -
     }
     let names = document.nodes.iter().zip(visited).filter(|(_, visited)| **visited);
     let names: Vec<&str> = names.filter_map(|(node, _)| node.name.as_deref()).collect();
-    let more = if names.len() > LISTED { ", …" } else { "" };
-    format!("no node is named {only:?}; there are {}{more}", names[..names.len().min(LISTED)].join(", "))
+    format!("no node is named {only:?}; there are {}", listed(&names))
 }
 
 /// The root nodes of the default scene, else of the first one; without scenes, the nodes that are no children.

@@ -4,6 +4,7 @@ use super::Gltf;
 use super::animation::{Animation, Path};
 use super::json::{Document, Node, name};
 use super::nodes;
+use crate::scene::MAX_JOINTS;
 use glam::{DMat4, DQuat, DVec3};
 
 /// The relative difference of scales that counts as uniform.
@@ -39,11 +40,19 @@ impl Local {
 /// A node that is a joint or above one.
 #[derive(Debug, Clone)]
 struct Bone {
-    /// Its index among the nodes of the file.
-    node: u32,
     /// Its index among the bones, before its own.
     parent: Option<usize>,
     local: Local,
+}
+
+/// The joints of a skin and the nodes above them.
+struct Bones {
+    /// Parents first.
+    bones: Vec<Bone>,
+    /// By joint, its index in `bones`.
+    joints: Vec<usize>,
+    /// By node of the file, its index in `bones`.
+    places: Vec<Option<usize>>,
 }
 
 /// The joints of a skin.
@@ -53,6 +62,8 @@ pub(in crate::scene_file) struct Rig {
     bones: Vec<Bone>,
     /// By joint, its index in `bones`.
     joints: Vec<usize>,
+    /// By node of the file, its index in `bones`.
+    places: Vec<Option<usize>>,
     inverse_binds: Vec<DMat4>,
     /// From the space of the mesh to the bind pose: that of the first joint at rest.
     to_bind: DMat4,
@@ -71,7 +82,11 @@ impl Rig {
         if skin.joints.is_empty() {
             return Err(format!("{skin_name} has no joints"));
         }
-        let (bones, joints) = bones(document, &skin.joints).map_err(|error| format!("{skin_name}: {error}"))?;
+        if skin.joints.len() > MAX_JOINTS as usize {
+            return Err(format!("{skin_name} has {} joints, more than the limit of {MAX_JOINTS}", skin.joints.len()));
+        }
+        let Bones { bones, joints, places } =
+            Bones::of(document, &skin.joints).map_err(|error| format!("{skin_name}: {error}"))?;
         let inverse_binds = match skin.inverse_bind_matrices {
             Some(index) => matrices(gltf, index, joints.len()).map_err(|error| format!("{skin_name}: {error}"))?,
             None => vec![DMat4::IDENTITY; joints.len()],
@@ -84,8 +99,13 @@ impl Rig {
                 .unwrap_or_else(|| format!("node {node}"))
         };
         let names = skin.joints.iter().map(label).collect();
-        let mut rig = Self { bones, joints, inverse_binds, to_bind: DMat4::IDENTITY, names, animations: Vec::new() };
+        let (to_bind, animations) = (DMat4::IDENTITY, Vec::new());
+        let mut rig = Self { bones, joints, places, inverse_binds, to_bind, names, animations };
         rig.to_bind = rig.matrices(None, 0.0)[0];
+        let volume = rig.to_bind.determinant();
+        if volume == 0.0 || !volume.is_finite() {
+            return Err(format!("{skin_name}: its first joint at rest has a transform of the determinant {volume}"));
+        }
         rig.animations = Animation::read_all(gltf)?;
         Ok(rig)
     }
@@ -95,19 +115,20 @@ impl Rig {
         self.to_bind
     }
 
+    pub fn joint_count(&self) -> usize {
+        self.joints.len()
+    }
+
     /// The names of the joints, and for each joint the nearest joint above it.
-    pub fn joints(&self) -> impl Iterator<Item = (&str, Option<u32>)> {
-        let parent = |bone: usize| {
-            let mut above = self.bones[bone].parent;
-            while let Some(bone) = above {
-                if let Some(joint) = self.joints.iter().position(|&own| own == bone) {
-                    return Some(joint as u32);
-                }
-                above = self.bones[bone].parent;
-            }
-            None
-        };
-        self.names.iter().map(String::as_str).zip(self.joints.iter().map(move |&bone| parent(bone)))
+    pub fn joints(&self) -> Vec<(&str, Option<u32>)> {
+        let mut own: Vec<Option<u32>> = vec![None; self.bones.len()];
+        (0..).zip(&self.joints).for_each(|(joint, &bone)| own[bone] = Some(joint));
+        // By bone, the nearest joint above it.
+        let mut above: Vec<Option<u32>> = Vec::with_capacity(self.bones.len());
+        for bone in &self.bones {
+            above.push(bone.parent.and_then(|parent| own[parent].or(above[parent])));
+        }
+        self.names.iter().map(String::as_str).zip(self.joints.iter().map(|&bone| above[bone])).collect()
     }
 
     /// The matrix of each joint from the bind pose to the scene, at rest or at a time \[s\] of an animation.
@@ -120,7 +141,7 @@ impl Rig {
     fn matrices(&self, animation: Option<usize>, time: f64) -> Vec<DMat4> {
         let mut locals: Vec<Local> = self.bones.iter().map(|bone| bone.local).collect();
         for channel in animation.and_then(|index| self.animations.get(index)).iter().flat_map(|own| &own.channels) {
-            let Some(bone) = self.bones.iter().position(|bone| bone.node == channel.node) else { continue };
+            let Some(&Some(bone)) = self.places.get(channel.node as usize) else { continue };
             if let Local::Parts { translation, rotation, scale } = &mut locals[bone] {
                 let [x, y, z, w] = channel.at(time);
                 match channel.path {
@@ -139,43 +160,42 @@ impl Rig {
     }
 }
 
-/// The joints and the nodes above them, and the index of each joint among them.
-fn bones(document: &Document, joints: &[u32]) -> Result<(Vec<Bone>, Vec<usize>), String> {
-    // Also checks that the nodes are trees with valid transforms.
-    let reached = nodes::world(document, None)?;
-    let mut parents: Vec<Option<u32>> = vec![None; document.nodes.len()];
-    for &(index, _) in &reached {
-        document.nodes[index].children.iter().for_each(|&child| parents[child as usize] = Some(index as u32));
-    }
-    let mut is_needed = vec![false; document.nodes.len()];
-    for (place, &joint) in joints.iter().enumerate() {
-        if !reached.iter().any(|&(node, _)| node == joint as usize) {
-            return Err(format!("joint {place} is node {joint}, which is not in the scene"));
+impl Bones {
+    fn of(document: &Document, joints: &[u32]) -> Result<Self, String> {
+        // Also checks that the nodes are trees with valid transforms.
+        let reached = nodes::world(document, None)?;
+        let count = document.nodes.len();
+        let (mut parents, mut is_reached) = (vec![None; count], vec![false; count]);
+        for &(index, _) in &reached {
+            is_reached[index] = true;
+            document.nodes[index].children.iter().for_each(|&child| parents[child as usize] = Some(index));
         }
-        if joints[..place].contains(&joint) {
-            return Err(format!("joint {place} is node {joint}, as another joint"));
+        let (mut is_joint, mut is_needed) = (vec![false; count], vec![false; count]);
+        for (place, &joint) in joints.iter().enumerate() {
+            if !is_reached.get(joint as usize).is_some_and(|&is_reached| is_reached) {
+                return Err(format!("joint {place} is node {joint}, which is not in the scene"));
+            }
+            if std::mem::replace(&mut is_joint[joint as usize], true) {
+                return Err(format!("joint {place} is node {joint}, as another joint"));
+            }
+            let mut next = Some(joint as usize);
+            while let Some(node) = next.filter(|&node| !is_needed[node]) {
+                is_needed[node] = true;
+                next = parents[node];
+            }
         }
-        let mut next = Some(joint);
-        while let Some(node) = next {
-            is_needed[node as usize] = true;
-            next = parents[node as usize];
+        let mut places = vec![None; count];
+        let mut bones = Vec::new();
+        for (index, _) in reached.into_iter().filter(|&(index, _)| is_needed[index]) {
+            let node = &document.nodes[index];
+            let local = Local::of(node);
+            check_uniform(local.matrix()).map_err(|scale| non_uniform(&name("node", index, &node.name), scale))?;
+            places[index] = Some(bones.len());
+            bones.push(Bone { parent: parents[index].and_then(|parent: usize| places[parent]), local });
         }
+        let joints = joints.iter().filter_map(|&joint| places[joint as usize]).collect();
+        Ok(Self { bones, joints, places })
     }
-    let mut places = vec![None; document.nodes.len()];
-    let mut bones = Vec::new();
-    for (index, _) in reached.into_iter().filter(|&(index, _)| is_needed[index]) {
-        let node = &document.nodes[index];
-        let local = Local::of(node);
-        check_uniform(local.matrix()).map_err(|scale| non_uniform(&name("node", index, &node.name), scale))?;
-        places[index] = Some(bones.len());
-        bones.push(Bone {
-            node: index as u32,
-            parent: parents[index].and_then(|parent| places[parent as usize]),
-            local,
-        });
-    }
-    let joints = joints.iter().filter_map(|&joint| places[joint as usize]).collect();
-    Ok((bones, joints))
 }
 
 /// The inverse bind matrices of a skin.

@@ -5,6 +5,7 @@ use super::rig::Rig;
 use super::{Gltf, MAX_PLACED, MODES, TRIANGLES, nodes};
 use crate::geometry::vector::length;
 use crate::scene::{JointWeights, SkinnedMesh};
+use crate::scene_file::Limits;
 use glam::{DMat4, DVec3, Vec3};
 
 /// The vertex attributes of joints and weights.
@@ -12,8 +13,8 @@ const SETS: [[&str; 2]; 2] = [["JOINTS_0", "WEIGHTS_0"], ["JOINTS_1", "WEIGHTS_1
 
 impl Gltf {
     /// The skinned meshes of the scene, or of the named node and those below it, as one mesh in its bind pose, and their
-    /// joints. `most` is the limit of vertices.
-    pub fn character(&self, node: Option<&str>, most: u64) -> Result<(SkinnedMesh, Rig), String> {
+    /// joints.
+    pub fn character(&self, node: Option<&str>, limits: &Limits) -> Result<(SkinnedMesh, Rig), String> {
         let document = &self.document;
         let mut parts: Vec<(String, &Primitive)> = Vec::new();
         let mut skin = None;
@@ -38,10 +39,22 @@ impl Gltf {
             let of = node.map_or("the scene".into(), |name| format!("the node {name:?}"));
             return Err(format!("{of} has no mesh with a skin"));
         };
+        let (mut vertices, mut indices) = (0u64, 0u64);
+        for (label, primitive) in &parts {
+            let own = self.sizes(primitive).map_err(|error| format!("{label}: {error}"))?;
+            (vertices, indices) = (vertices.saturating_add(own[0]), indices.saturating_add(own[1]));
+        }
+        for (what, count, limit) in
+            [("vertices", vertices, limits.particles), ("triangles", indices / 3, limits.elements)]
+        {
+            if count > limit {
+                return Err(format!("its skinned meshes have {count} {what}, more than the limit of {limit}"));
+            }
+        }
         let rig = Rig::read(self, skin)?;
         let mut mesh = SkinnedMesh::default();
         for (label, primitive) in parts {
-            self.add_skinned(&mut mesh, primitive, &rig, most).map_err(|error| format!("{label}: {error}"))?;
+            self.add_skinned(&mut mesh, primitive, &rig).map_err(|error| format!("{label}: {error}"))?;
         }
         if mesh.triangles.is_empty() {
             return Err("its skinned meshes have no triangles".into());
@@ -50,7 +63,7 @@ impl Gltf {
     }
 
     /// Adds a primitive.
-    fn add_skinned(&self, mesh: &mut SkinnedMesh, part: &Primitive, rig: &Rig, most: u64) -> Result<(), String> {
+    fn add_skinned(&self, mesh: &mut SkinnedMesh, part: &Primitive, rig: &Rig) -> Result<(), String> {
         let mode = part.mode.unwrap_or(TRIANGLES);
         if mode != TRIANGLES {
             let mode = MODES.get(mode as usize).copied().unwrap_or("an unknown mode");
@@ -58,12 +71,7 @@ impl Gltf {
         }
         let attribute = |name: &str| part.attributes.get(name).copied();
         let position = attribute("POSITION").ok_or("it has no attribute POSITION")?;
-        let count = self.accessor(position)?.count;
-        let total = count.saturating_add(mesh.positions.len() as u64);
-        if total > most {
-            return Err(format!("{total} vertices are more than the limit of {most}"));
-        }
-        let count = count as usize;
+        let count = self.accessor(position)?.count as usize;
         let to_bind = rig.to_bind();
         let place = |v: &[f32]| DVec3::new(v[0].into(), v[1].into(), v[2].into());
         let positions = self.values_of(position, "POSITION", count, 3)?;
@@ -82,7 +90,7 @@ impl Gltf {
             Some(index) => self.normals(index, count, to_bind)?,
             None => normals_of(&positions, triangles),
         };
-        mesh.weights.extend(self.weights(part, count, rig.joints().count())?);
+        mesh.weights.extend(self.weights(part, count, rig.joint_count())?);
         mesh.triangles.extend(triangles.iter().map(|corners| corners.map(|corner| first + corner)));
         mesh.normals.extend(normals);
         mesh.positions.extend(positions);
