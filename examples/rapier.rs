@@ -21,7 +21,7 @@
 
 mod common;
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use clap::Parser;
 use common::camera::Camera;
 use common::colliders::signed_distance;
@@ -32,6 +32,7 @@ use rapier3d::prelude as rigid;
 use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, RigidBodyHandle};
 use serde_json::json;
 use std::collections::VecDeque;
+use std::ops::Range;
 use supple::gpu::Readback;
 use supple::{
     Attachment, AttachmentTarget, Bending, ClothGrid, Collider, ColliderForce, ColliderId, ContactMaterial,
@@ -87,19 +88,16 @@ fn bodies() -> Vec<(Shape, Pose)> {
     ]
 }
 
-/// Half the side of the box that hangs from the rope, the upper end of the rope, and its length [m].
+/// Half the side of the box that hangs from the rope, and the upper end of the rope [m].
 const HANGING: f32 = 0.08;
-const HOOK: [f32; 3] = [-0.45, 1.6, -0.25];
-const ROPE: f32 = 0.52;
+const HOOK: [f32; 3] = [-0.45, 1.57, -0.25];
 /// The stiffness of the knot between rope and box [N/m]: k Δt²/M is 0.1 for a box of wood.
 const KNOT: f32 = 1000.0;
 
-/// Ties a rope to the middle of the upper side of a box, its last collider.
-fn tie(scene: &mut Scene, boxed: ColliderId, pose: Pose) -> supple::Result<()> {
+/// Ties a rope to the middle of the upper side of a box at `pose`; returns its segments.
+fn tie(scene: &mut Scene, boxed: ColliderId, pose: Pose) -> supple::Result<Range<u32>> {
     const SEGMENTS: u8 = 16;
     let (hook, knot) = (Vec3::from(HOOK), Vec3::from(pose.position) + HANGING * Vec3::Y);
-    // The rope starts straight, so its upper end is where its length says.
-    let hook = knot + (hook - knot).normalize() * ROPE;
     let points: Vec<[f32; 3]> =
         (0..=SEGMENTS).map(|k| hook.lerp(knot, f32::from(k) / f32::from(SEGMENTS)).into()).collect();
     let rope = scene.add_rope(&Rope { points: &points, cord: Cord::NYLON, tethers: None })?;
@@ -110,7 +108,7 @@ fn tie(scene: &mut Scene, boxed: ColliderId, pose: Pose) -> supple::Result<()> {
         material,
         ..Attachment::new(ParticlePoint::Particle(rope.particles.end - 1), target)
     })?;
-    Ok(())
+    Ok(rope.segments)
 }
 
 /// Four beams around the cloth, on legs.
@@ -344,9 +342,8 @@ fn main() -> anyhow::Result<()> {
         scene.add_collider(Collider { shape: shape.clone(), pose: *pose, material, ..Collider::default() })
     };
     let colliders = bodies.iter().map(add).collect::<supple::Result<Vec<_>>>()?;
-    if let (Some(&boxed), Some(&(_, pose))) = (colliders.last(), bodies.last()) {
-        tie(&mut scene, boxed, pose)?;
-    }
+    let (last, pose) = (colliders.last().context("no body")?, bodies.last().context("no body")?.1);
+    let ropes = tie(&mut scene, *last, pose)?;
     for (shape, position) in frame() {
         scene.add_collider(Collider { material, ..Collider::new(shape, position) })?;
     }
@@ -356,6 +353,7 @@ fn main() -> anyhow::Result<()> {
         title: "rapier",
         settings: options.settings(),
         edges: cloth.structural,
+        ropes,
         materials: vec![("stretch", cloth.materials.structural)],
         script: Some(Box::new(coupling)),
         camera: Camera { target: Vec3::new(0.0, 0.5, 0.0), distance: 2.9, yaw: 0.5, pitch: 0.55 },
