@@ -1,7 +1,7 @@
 //! Measures large scenes of one material each: springs, plastic springs, membranes, neo-Hookean solids, hair, attachments.
 //!
-//! `cargo bench --bench large` prints the table and writes it to `benches/results/<adapter>-large.md`. `benches/kinds.rs` measures single
-//! kinds by execution.
+//! `cargo bench --bench large` prints the table and writes it to `benches/results/<adapter>-large.md`. An argument scales the scenes:
+//! `cargo bench --bench large -- 0.1`; then nothing is written. `benches/kinds.rs` measures single kinds by execution.
 
 mod common;
 
@@ -25,8 +25,10 @@ const HAIR_LENGTH: f32 = 0.05;
 const SEGMENTS: u32 = 32;
 
 fn main() {
-    let test = std::env::args().any(|argument| argument == "--test");
-    if let Err(error) = run(if test { 0.01 } else { 1.0 }, !test) {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let named = arguments.iter().find_map(|argument| argument.parse().ok());
+    let size = if arguments.iter().any(|argument| argument == "--test") { Some(0.01) } else { named };
+    if let Err(error) = run(size.unwrap_or(1.0), size.is_none()) {
         eprintln!("{error}");
         std::process::exit(1);
     }
@@ -158,7 +160,7 @@ fn hair(count: u32) -> supple::Result<Scene> {
     Ok(scene)
 }
 
-/// As many weights as there can be attachments, each tied to a point in space.
+/// Weights, each tied to a point in space, of the greatest number of attachments.
 fn attachments() -> supple::Result<Scene> {
     let mut scene = Scene::new();
     for weight in 0..Scene::MOST_ATTACHMENTS {

@@ -1,8 +1,8 @@
 //! The bends of a grid on one level or two: second differences over one cell, and over two.
 //!
-//! One sweep holds a bend if its scaled compliance α̃ = α/h² is at least about W/2, W = Σ w|∇C|². α̃/W falls with the fourth
-//! power of the cell size: a bend over two cells, of which there are half as many, has 8 times that of a bend over one. The
-//! rigidity is therefore divided: bends over one cell keep the share that a sweep holds, bends over two cells have the rest.
+//! One sweep holds a bend if its scaled compliance α̃ = α/h² is at least about W/2, with W = Σ w|∇C|². The ratio α̃/W is small for
+//! small cells. For a bend over two cells it is 8 times that of a bend over one, with half as many bends. The rigidity is
+//! therefore divided: bends over one cell keep the share that a sweep holds, bends over two cells have the rest.
 //! Decision: `docs/decisions/0033-bends-in-one-sweep.md`.
 
 use super::bending::GridLines;
