@@ -101,7 +101,7 @@ fn run(sizes: &[f64], write: bool) -> Result<(), Fault> {
 fn scenes(size: f64) -> supple::Result<Vec<(&'static str, Scene)>> {
     let side = |cells: f64| ((cells * size).sqrt() as u32).max(4);
     let cloth = |bending: Bending, side: u32| {
-        let fabric = Fabric { bending, flexural_rigidity: 1e-3, ..Fabric::default() };
+        let fabric = Fabric { bending, ..Fabric::default() };
         let mut scene = Scene::new();
         scene.add_cloth_grid(&ClothGrid {
             columns: side,

@@ -1,7 +1,7 @@
-//! Two-way coupling with rapier: its rigid bodies fall on a trampoline of supple.
+//! Two-way coupling with rapier: its rigid bodies fall on a trampoline of supple, and one hangs from a rope of supple.
 //!
 //! Each body is a rigid body of rapier and a collider of supple. In each step rapier moves the bodies and the colliders
-//! follow. The forces and torques of the cloth act on the bodies in the next step. The coupling is explicit and
+//! follow. The forces and torques of the cloth and of the rope act on the bodies in the next step. The coupling is explicit and
 //! staggered; it never blocks. Its limits:
 //!
 //! - **One step of delay.** A force is the average over the previous step, so a spring k adds energy to a body of mass
@@ -21,7 +21,7 @@
 
 mod common;
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use clap::Parser;
 use common::camera::Camera;
 use common::colliders::signed_distance;
@@ -32,10 +32,11 @@ use rapier3d::prelude as rigid;
 use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, RigidBodyHandle};
 use serde_json::json;
 use std::collections::VecDeque;
+use std::ops::Range;
 use supple::gpu::Readback;
 use supple::{
-    Bending, ClothGrid, Collider, ColliderForce, ColliderId, ContactMaterial, ContactMaterialId, Fabric, Friction,
-    Material, Pose, Scene, Shape, Solver, wgpu,
+    Attachment, AttachmentTarget, Bending, ClothGrid, Collider, ColliderForce, ColliderId, ContactMaterial,
+    ContactMaterialId, Cord, Fabric, Friction, Material, ParticlePoint, Pose, Rope, Scene, Shape, Solver, wgpu,
 };
 
 #[derive(Parser, Debug)]
@@ -82,7 +83,32 @@ fn bodies() -> Vec<(Shape, Pose)> {
         body(Shape::Capsule { radius: 0.08, half_height: 0.14 }, [-0.1, 1.2, 0.45], 1.2),
         body(Shape::Box { half_extents: [0.09; 3] }, [0.0, 1.3, 0.0], -0.6),
         body(ball(0.08), [0.5, 1.1, 0.55], 0.0),
+        // Hangs from the rope.
+        body(Shape::Box { half_extents: [HANGING; 3] }, [-0.62, 1.0, -0.25], 0.0),
     ]
+}
+
+/// Half the side of the box that hangs from the rope, and the upper end of the rope [m].
+const HANGING: f32 = 0.08;
+const HOOK: [f32; 3] = [-0.45, 1.57, -0.25];
+/// The stiffness of the knot between rope and box [N/m]: k Δt²/M is 0.1 for a box of wood.
+const KNOT: f32 = 1000.0;
+
+/// Ties a rope to the middle of the upper side of a box at `pose`; returns its segments.
+fn tie(scene: &mut Scene, boxed: ColliderId, pose: Pose) -> supple::Result<Range<u32>> {
+    const SEGMENTS: u8 = 16;
+    let (hook, knot) = (Vec3::from(HOOK), Vec3::from(pose.position) + HANGING * Vec3::Y);
+    let points: Vec<[f32; 3]> =
+        (0..=SEGMENTS).map(|k| hook.lerp(knot, f32::from(k) / f32::from(SEGMENTS)).into()).collect();
+    let rope = scene.add_rope(&Rope { points: &points, cord: Cord::NYLON, tethers: None })?;
+    scene.pin(rope.particles.start)?;
+    let material = Material { damping_time: 0.01, ..Material::compliant(1.0 / KNOT) };
+    let target = AttachmentTarget::Collider { id: boxed, point: [0.0, HANGING, 0.0] };
+    scene.add_attachment(Attachment {
+        material,
+        ..Attachment::new(ParticlePoint::Particle(rope.particles.end - 1), target)
+    })?;
+    Ok(rope.segments)
 }
 
 /// Four beams around the cloth, on legs.
@@ -133,7 +159,7 @@ struct State {
     asked: Option<Readback<Vec<ColliderForce>>>,
     /// The forces of the step before.
     before: Vec<ColliderForce>,
-    /// The vertical force of the cloth in the last steps [N].
+    /// The vertical force of cloth and rope in the last steps [N].
     carried: VecDeque<f64>,
 }
 
@@ -316,6 +342,8 @@ fn main() -> anyhow::Result<()> {
         scene.add_collider(Collider { shape: shape.clone(), pose: *pose, material, ..Collider::default() })
     };
     let colliders = bodies.iter().map(add).collect::<supple::Result<Vec<_>>>()?;
+    let (last, pose) = (colliders.last().context("no body")?, bodies.last().context("no body")?.1);
+    let ropes = tie(&mut scene, *last, pose)?;
     for (shape, position) in frame() {
         scene.add_collider(Collider { material, ..Collider::new(shape, position) })?;
     }
@@ -325,6 +353,7 @@ fn main() -> anyhow::Result<()> {
         title: "rapier",
         settings: options.settings(),
         edges: cloth.structural,
+        ropes,
         materials: vec![("stretch", cloth.materials.structural)],
         script: Some(Box::new(coupling)),
         camera: Camera { target: Vec3::new(0.0, 0.5, 0.0), distance: 2.9, yaw: 0.5, pitch: 0.55 },
@@ -335,7 +364,7 @@ fn main() -> anyhow::Result<()> {
         ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);
         let figure = |name: &str| report.figures[name].as_f64().unwrap_or(f64::NAN);
         let share = figure("carried") / figure("weight");
-        ensure!((share - 1.0).abs() < 0.03, "the cloth carries {share:.3} of the weight");
+        ensure!((share - 1.0).abs() < 0.03, "cloth and rope carry {share:.3} of the weight");
         let (body, cloth) = (figure("lowest_body"), report.lowest_point);
         // The corner of a box may protrude between particles.
         ensure!(body > cloth - 0.5 * f64::from(spacing), "a body is at {body} m, below the cloth at {cloth} m");

@@ -16,12 +16,26 @@ impl Solver {
     /// As [`crate::Scene::add_attachment`]; [`crate::Error::NoCollider`]; [`crate::Error::TooLarge`] if there is no room
     /// ([`crate::Scene::reserve_attachments`]).
     pub fn attach(&mut self, attachment: Attachment) -> Result<AttachmentId> {
-        let id = self.controls.attach(attachment)?;
+        Ok(self.attach_all(&[attachment])?[0])
+    }
+
+    /// Adds many attachments at once; returns their ids in the same order. [`Solver::attach`] writes the list of all attachments
+    /// for each of them, this call once. Attachments whose indices are consecutive share one upload.
+    ///
+    /// # Errors
+    /// As [`Solver::attach`], which names an attachment by the index that it would have. None is added then.
+    pub fn attach_all(&mut self, attachments: &[Attachment]) -> Result<Vec<AttachmentId>> {
+        let ids = self.controls.attach_all(attachments)?;
         let [rows, _, states] = &self.buffers.attachments;
-        self.write(rows, id.index(), &[self.controls.attachment_row(id.index())]);
-        self.write(states, id.index(), &[self.controls.attachments.initial_state(id.index())]);
+        for run in ids.chunk_by(|a, b| a.index() + 1 == b.index()) {
+            let indices = || run.iter().map(|id| id.index());
+            let of_run: Vec<_> = indices().map(|index| self.controls.attachment_row(index)).collect();
+            self.write(rows, run[0].index(), &of_run);
+            let of_run: Vec<_> = indices().map(|index| self.controls.attachments.initial_state(index)).collect();
+            self.write(states, run[0].index(), &of_run);
+        }
         self.write_attachment_order();
-        Ok(id)
+        Ok(ids)
     }
 
     /// Removes an attachment, broken or not. [`Solver::remove_collider`] removes those to its collider.

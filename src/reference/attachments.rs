@@ -124,10 +124,20 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn attach(&mut self, attachment: Attachment) -> Result<AttachmentId> {
-        let id = self.controls.attach(attachment)?;
-        self.attached.rows[id.index()] = self.controls.attachment_row(id.index());
-        self.attached.states[id.index()] = self.controls.attachments.initial_state(id.index());
-        Ok(id)
+        Ok(self.attach_all(&[attachment])?[0])
+    }
+
+    /// See [`crate::Solver::attach_all`].
+    ///
+    /// # Errors
+    /// See there.
+    pub fn attach_all(&mut self, attachments: &[Attachment]) -> Result<Vec<AttachmentId>> {
+        let ids = self.controls.attach_all(attachments)?;
+        for index in ids.iter().map(|id| id.index()) {
+            self.attached.rows[index] = self.controls.attachment_row(index);
+            self.attached.states[index] = self.controls.attachments.initial_state(index);
+        }
+        Ok(ids)
     }
 
     /// See [`crate::Solver::release_attachment`].

@@ -5,7 +5,7 @@
 
 use super::hinge_weights::hinge_weights;
 use super::{Fabric, Material, MaterialId, Scene};
-use crate::constraints::{Hinge, IsometricBend, LineBend};
+use crate::constraints::{Hinge, IsometricBend};
 use crate::error::{Result, check_positive};
 use glam::Vec3;
 
@@ -46,8 +46,10 @@ pub enum Bending {
     /// at rest.
     ///
     /// - Meshes: [`IsometricBend`]s with the weights of hinges; strips have the same softness.
-    /// - Grids: second differences along the lines ([`LineBend`]) and across the cells, with half the weight along the
+    /// - Grids: second differences along the lines ([`crate::LineBend`]) and across the cells, with half the weight along the
     ///   border. They are exact for every direction of bending and for square and rectangular cells.
+    /// - Grids that are so fine and stiff that one sweep at the default substep could not hold these bends also have bends
+    ///   over two cells, with a part of the rigidity. Cloths with [`Fabric::tearing`] do not.
     Isometric,
     /// No bending resistance.
     None,
@@ -169,35 +171,6 @@ impl Scene {
             } else if let Ok(bend) = IsometricBend::new(particles, rest) {
                 let edge = Vec3::from(rest[0]).distance(rest[1].into());
                 self.push_constraint(&bend.scaled(scale / edge), id);
-            }
-        }
-    }
-
-    /// Adds second differences along the lines of a grid and across its cells.
-    pub(super) fn push_grid_bends(&mut self, base: u32, lines: GridLines, id: MaterialId) {
-        let (GridLines { columns, rows, .. }, [a, b]) = (lines, lines.cell());
-        let at = |r: u32, c: u32| base + r * columns + c;
-        // A line represents a strip of one cell width, half of that at the border.
-        let share = |line: u32, count: u32| if line == 0 || line == count - 1 { 0.5 } else { 1.0 };
-        for r in 0..rows {
-            for c in 1..columns.saturating_sub(1) {
-                let scale = (share(r, rows) * b / a).sqrt();
-                let particles = [at(r, c - 1), at(r, c + 1), at(r, c)];
-                self.push_constraint(&LineBend { particles, lengths: [a; 2], scale }, id);
-            }
-        }
-        for r in 1..rows.saturating_sub(1) {
-            for c in 0..columns {
-                let scale = (share(c, columns) * a / b).sqrt();
-                let particles = [at(r - 1, c), at(r + 1, c), at(r, c)];
-                self.push_constraint(&LineBend { particles, lengths: [b; 2], scale }, id);
-            }
-        }
-        let twist = (2.0 / (a * b)).sqrt();
-        for r in 0..rows - 1 {
-            for c in 0..columns - 1 {
-                let particles = [at(r, c), at(r, c + 1), at(r + 1, c), at(r + 1, c + 1)];
-                self.push_constraint(&IsometricBend { particles, coefficients: [twist, -twist, -twist] }, id);
             }
         }
     }

@@ -252,7 +252,7 @@ impl Scene {
         let (shear, shear_id) = self.push_distances(&measured, sides[1], fabric.shear)?;
         let (membranes, membrane) = self.push_membranes(&membranes)?;
         self.push_stretch_limits(&measured, fabric.stretch_limit)?;
-        let hinges = self.push_bends(&measured, fabric.bending, bend_id);
+        let hinges = self.push_bends(&measured, fabric, bend_id);
 
         let cloth = Cloth {
             particles: base..base + positions.len() as u32,
@@ -328,11 +328,11 @@ impl Scene {
     }
 
     /// Adds the bending constraints that are no distances; returns the hinges.
-    fn push_bends(&mut self, cloth: &Measured<'_>, bending: Bending, id: MaterialId) -> Range<u32> {
+    fn push_bends(&mut self, cloth: &Measured<'_>, fabric: &Fabric, id: MaterialId) -> Range<u32> {
         let (base, hinges, first) = (cloth.base, &cloth.links.hinges, self.kind_count(Hinge::INFO));
-        match (bending, cloth.links.lines) {
+        match (fabric.bending, cloth.links.lines) {
             (Bending::Springs | Bending::None, _) => {}
-            (Bending::Isometric, Some(lines)) => self.push_grid_bends(base, lines, id),
+            (Bending::Isometric, Some(lines)) => self.push_grid_bends(base, lines, fabric, id),
             (Bending::Hinges, Some(lines)) if lines.has_exact_hinges() => {
                 self.push_grid_hinges(base, lines, hinges, id);
             }

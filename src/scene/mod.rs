@@ -16,6 +16,7 @@ mod contacts;
 mod cut_cloth;
 mod elasticity;
 mod follower;
+mod grid_bends;
 mod hinge_weights;
 mod intersections;
 pub(crate) mod lattice;

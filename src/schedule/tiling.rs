@@ -21,7 +21,7 @@ pub(crate) const SIDE: u32 = 4;
 
 /// Maximum number of further rows or columns of a constraint; at most [`SIDE`], so that tiles of a phase share no
 /// particle.
-const REACH: u32 = 2;
+const REACH: u32 = 4;
 
 /// Side of the region that a tile reads, in particles.
 pub(crate) const SPAN: u32 = SIDE + REACH;

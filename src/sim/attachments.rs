@@ -212,20 +212,20 @@ impl Attachments {
         }
     }
 
-    /// The index of the next attachment.
-    fn next(&self) -> Result<usize> {
-        let index = self.slots.iter().position(Option::is_none).unwrap_or(self.slots.len());
-        check_attachment_count(index as u64 + 1, self.capacity)?;
-        Ok(index)
+    /// The indices of the next `count` attachments, in ascending order.
+    fn free(&self, count: usize) -> Result<Vec<usize>> {
+        check_attachment_count((self.live().count() + count) as u64, self.capacity)?;
+        let is_free = |index: &usize| self.slots.get(*index).is_none_or(Option::is_none);
+        Ok((0..self.capacity as usize).filter(is_free).take(count).collect())
     }
 
+    /// Adds an attachment that is in no list yet.
     fn add(&mut self, index: usize, attachment: Attachment) -> AttachmentId {
         self.last_generation = self.last_generation.wrapping_add(1);
         let generation = self.last_generation;
         self.slots.resize(self.slots.len().max(index + 1), None);
         self.slots[index] = Some(Slot { attachment, generation, color: 0, anchor: point_in_space(&attachment) });
         self.color(index);
-        self.list();
         AttachmentId { index: index as u32, generation }
     }
 
@@ -308,14 +308,18 @@ fn point_in_space(attachment: &Attachment) -> [f32; 3] {
 }
 
 impl Controls {
-    /// Adds an attachment; returns its id.
-    pub fn attach(&mut self, attachment: Attachment) -> Result<AttachmentId> {
-        let index = self.attachments.next()?;
-        attachment.check(&format!("attachment {index}"), &self.scene)?;
-        if let AttachmentTarget::Collider { id, .. } = attachment.target {
-            self.colliders.find(id)?;
+    /// Adds attachments; returns their ids, with ascending indices.
+    pub fn attach_all(&mut self, attachments: &[Attachment]) -> Result<Vec<AttachmentId>> {
+        let free = self.attachments.free(attachments.len())?;
+        for (index, attachment) in free.iter().zip(attachments) {
+            attachment.check(&format!("attachment {index}"), &self.scene)?;
+            if let AttachmentTarget::Collider { id, .. } = attachment.target {
+                self.colliders.find(id)?;
+            }
         }
-        Ok(self.attachments.add(index, attachment))
+        let ids = free.into_iter().zip(attachments).map(|(index, &own)| self.attachments.add(index, own)).collect();
+        self.attachments.list();
+        Ok(ids)
     }
 
     /// The row of an attachment; that of a free slot is never read.

@@ -3,8 +3,8 @@
 use crate::common;
 use crate::common::{Pair, change, hanging_cloth, is_exact};
 use supple::{
-    Attachment, AttachmentTarget, Collider, ColliderId, Cord, Execution, Material, Particle, ParticlePoint, Pose, Rope,
-    Scene, SelfCollision, Settings, Shape, Sweep,
+    Attachment, AttachmentTarget, ClothGrid, Collider, ColliderId, Cord, Execution, Material, Particle, ParticlePoint,
+    Pose, Reference, Rope, Scene, SelfCollision, Settings, Shape, Sweep,
 };
 
 /// A cloth, a rope on a triangle of it, and weights on a moving box, in space and on strings between each other.
@@ -80,4 +80,43 @@ fn attachments_agree_in_every_execution() {
         assert_eq!(pair.solver.read_attachments().unwrap().len(), 16);
         pair.run(2, 1e-4, what);
     }
+}
+
+/// A list of attachments with a gap among the free indices gives the state of single calls. An invalid list changes nothing.
+#[test]
+fn attachments_added_at_once_equal_those_added_one_by_one() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let grid = ClothGrid { columns: 6, rows: 6, tethers: None, ..ClothGrid::default() };
+    scene.add_cloth_grid(&grid).unwrap();
+    let hook = |particle: u32| {
+        let target = AttachmentTarget::Space([0.1 * particle as f32, 0.2, 0.0]);
+        Attachment { material: Material::compliant(1e-3), ..Attachment::new(ParticlePoint::Particle(particle), target) }
+    };
+    let first = [hook(0), hook(5), hook(30)].map(|own| scene.add_attachment(own).unwrap());
+    scene.reserve_attachments(8).unwrap();
+    let settings = Settings { substeps: 4, ..Settings::default() };
+    let mut pair = Pair::new(&gpu, &scene, settings);
+    let mut single = Reference::new(&scene, settings).unwrap();
+    pair.run(1, 1e-4, "before");
+    single.step(1);
+    change!(pair, release_attachment(first[1]));
+    single.release_attachment(first[1]).unwrap();
+    let more = [hook(35), hook(14), hook(21)];
+    let wrong = [more[0], hook(99)];
+    for error in [pair.solver.attach_all(&wrong).unwrap_err(), pair.reference.attach_all(&wrong).unwrap_err()] {
+        assert!(error.to_string().contains("attachment 3") && error.to_string().contains("99"), "{error}");
+    }
+    let many = [hook(7); 7];
+    let error = pair.solver.attach_all(&many).unwrap_err().to_string();
+    assert!(error.contains('9') && error.contains('8'), "{error}");
+    assert_eq!(pair.solver.read_attachments().unwrap().len(), 2);
+    assert!(pair.solver.attach_all(&[]).unwrap().is_empty());
+    let ids = [pair.solver.attach_all(&more).unwrap(), pair.reference.attach_all(&more).unwrap()];
+    assert_eq!(ids[0], ids[1]);
+    assert_eq!(ids[0], more.map(|own| single.attach(own).unwrap()));
+    assert_eq!(ids[0].iter().map(|id| id.index()).collect::<Vec<_>>(), [1, 3, 4]);
+    pair.run(3, 1e-4, "after");
+    single.step(3);
+    assert_eq!(pair.reference.read_positions().unwrap(), single.read_positions().unwrap());
 }

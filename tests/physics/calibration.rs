@@ -234,8 +234,8 @@ fn calibration_equals_its_page() {
 fn bending_lengths_and_drape_of_presets_equal_the_page_of_calibration() {
     let stored = stored();
     for (name, fabric) in FABRICS {
-        let lengths = SUBSTEPS[..2].iter().map(|&substeps| 1e3 * bending_length(&fabric, substeps));
-        assert_close(name, &lengths.collect::<Vec<_>>(), &row(&stored, name, 0)[3..5]);
+        let lengths = SUBSTEPS.iter().map(|&substeps| 1e3 * bending_length(&fabric, substeps));
+        assert_close(name, &lengths.collect::<Vec<_>>(), &row(&stored, name, 0)[3..6]);
     }
     let (name, fabric) = FABRICS[1];
     assert_close(name, &[100.0 * drape_coefficient(&fabric, SUBSTEPS[0])], &row(&stored, name, 1)[..1]);

@@ -148,87 +148,87 @@ fn solve_tile(at: u32) {
     let i5 = particle_at(tile, has(tile.z, 5u), 0u, 5u);
     let x5 = position_at(i5);
     var d5 = displacement_at(i5);
-    let i6 = particle_at(tile, has(tile.z, 6u), 1u, 0u);
-    let x6 = position_at(i6);
-    var d6 = displacement_at(i6);
-    let i7 = particle_at(tile, has(tile.z, 7u), 1u, 1u);
-    let x7 = position_at(i7);
-    var d7 = displacement_at(i7);
-    let i8 = particle_at(tile, has(tile.z, 8u), 1u, 2u);
+    let i8 = particle_at(tile, has(tile.z, 8u), 1u, 0u);
     let x8 = position_at(i8);
     var d8 = displacement_at(i8);
-    let i9 = particle_at(tile, has(tile.z, 9u), 1u, 3u);
+    let i9 = particle_at(tile, has(tile.z, 9u), 1u, 1u);
     let x9 = position_at(i9);
     var d9 = displacement_at(i9);
-    let i10 = particle_at(tile, has(tile.z, 10u), 1u, 4u);
+    let i10 = particle_at(tile, has(tile.z, 10u), 1u, 2u);
     let x10 = position_at(i10);
     var d10 = displacement_at(i10);
-    let i11 = particle_at(tile, has(tile.z, 11u), 1u, 5u);
+    let i11 = particle_at(tile, has(tile.z, 11u), 1u, 3u);
     let x11 = position_at(i11);
     var d11 = displacement_at(i11);
-    let i12 = particle_at(tile, has(tile.z, 12u), 2u, 0u);
+    let i12 = particle_at(tile, has(tile.z, 12u), 1u, 4u);
     let x12 = position_at(i12);
     var d12 = displacement_at(i12);
-    let i13 = particle_at(tile, has(tile.z, 13u), 2u, 1u);
+    let i13 = particle_at(tile, has(tile.z, 13u), 1u, 5u);
     let x13 = position_at(i13);
     var d13 = displacement_at(i13);
-    let i14 = particle_at(tile, has(tile.z, 14u), 2u, 2u);
-    let x14 = position_at(i14);
-    var d14 = displacement_at(i14);
-    let i15 = particle_at(tile, has(tile.z, 15u), 2u, 3u);
-    let x15 = position_at(i15);
-    var d15 = displacement_at(i15);
-    let i16 = particle_at(tile, has(tile.z, 16u), 2u, 4u);
+    let i16 = particle_at(tile, has(tile.z, 16u), 2u, 0u);
     let x16 = position_at(i16);
     var d16 = displacement_at(i16);
-    let i17 = particle_at(tile, has(tile.z, 17u), 2u, 5u);
+    let i17 = particle_at(tile, has(tile.z, 17u), 2u, 1u);
     let x17 = position_at(i17);
     var d17 = displacement_at(i17);
-    let i18 = particle_at(tile, has(tile.z, 18u), 3u, 0u);
+    let i18 = particle_at(tile, has(tile.z, 18u), 2u, 2u);
     let x18 = position_at(i18);
     var d18 = displacement_at(i18);
-    let i19 = particle_at(tile, has(tile.z, 19u), 3u, 1u);
+    let i19 = particle_at(tile, has(tile.z, 19u), 2u, 3u);
     let x19 = position_at(i19);
     var d19 = displacement_at(i19);
-    let i20 = particle_at(tile, has(tile.z, 20u), 3u, 2u);
+    let i20 = particle_at(tile, has(tile.z, 20u), 2u, 4u);
     let x20 = position_at(i20);
     var d20 = displacement_at(i20);
-    let i21 = particle_at(tile, has(tile.z, 21u), 3u, 3u);
+    let i21 = particle_at(tile, has(tile.z, 21u), 2u, 5u);
     let x21 = position_at(i21);
     var d21 = displacement_at(i21);
-    let i22 = particle_at(tile, has(tile.z, 22u), 3u, 4u);
-    let x22 = position_at(i22);
-    var d22 = displacement_at(i22);
-    let i23 = particle_at(tile, has(tile.z, 23u), 3u, 5u);
-    let x23 = position_at(i23);
-    var d23 = displacement_at(i23);
-    let i24 = particle_at(tile, has(tile.z, 24u), 4u, 0u);
+    let i24 = particle_at(tile, has(tile.z, 24u), 3u, 0u);
     let x24 = position_at(i24);
     var d24 = displacement_at(i24);
-    let i25 = particle_at(tile, has(tile.z, 25u), 4u, 1u);
+    let i25 = particle_at(tile, has(tile.z, 25u), 3u, 1u);
     let x25 = position_at(i25);
     var d25 = displacement_at(i25);
-    let i26 = particle_at(tile, has(tile.z, 26u), 4u, 2u);
+    let i26 = particle_at(tile, has(tile.z, 26u), 3u, 2u);
     let x26 = position_at(i26);
     var d26 = displacement_at(i26);
-    let i27 = particle_at(tile, has(tile.z, 27u), 4u, 3u);
+    let i27 = particle_at(tile, has(tile.z, 27u), 3u, 3u);
     let x27 = position_at(i27);
     var d27 = displacement_at(i27);
-    let i28 = particle_at(tile, has(tile.z, 28u), 4u, 4u);
+    let i28 = particle_at(tile, has(tile.z, 28u), 3u, 4u);
     let x28 = position_at(i28);
     var d28 = displacement_at(i28);
-    let i30 = particle_at(tile, has(tile.z, 30u), 5u, 0u);
-    let x30 = position_at(i30);
-    var d30 = displacement_at(i30);
-    let i31 = particle_at(tile, has(tile.z, 31u), 5u, 1u);
-    let x31 = position_at(i31);
-    var d31 = displacement_at(i31);
-    let i32 = particle_at(tile, has(tile.w, 0u), 5u, 2u);
+    let i29 = particle_at(tile, has(tile.z, 29u), 3u, 5u);
+    let x29 = position_at(i29);
+    var d29 = displacement_at(i29);
+    let i32 = particle_at(tile, has(tile.w, 0u), 4u, 0u);
     let x32 = position_at(i32);
     var d32 = displacement_at(i32);
-    let i33 = particle_at(tile, has(tile.w, 1u), 5u, 3u);
+    let i33 = particle_at(tile, has(tile.w, 1u), 4u, 1u);
     let x33 = position_at(i33);
     var d33 = displacement_at(i33);
+    let i34 = particle_at(tile, has(tile.w, 2u), 4u, 2u);
+    let x34 = position_at(i34);
+    var d34 = displacement_at(i34);
+    let i35 = particle_at(tile, has(tile.w, 3u), 4u, 3u);
+    let x35 = position_at(i35);
+    var d35 = displacement_at(i35);
+    let i36 = particle_at(tile, has(tile.w, 4u), 4u, 4u);
+    let x36 = position_at(i36);
+    var d36 = displacement_at(i36);
+    let i40 = particle_at(tile, has(tile.w, 8u), 5u, 0u);
+    let x40 = position_at(i40);
+    var d40 = displacement_at(i40);
+    let i41 = particle_at(tile, has(tile.w, 9u), 5u, 1u);
+    let x41 = position_at(i41);
+    var d41 = displacement_at(i41);
+    let i42 = particle_at(tile, has(tile.w, 10u), 5u, 2u);
+    let x42 = position_at(i42);
+    var d42 = displacement_at(i42);
+    let i43 = particle_at(tile, has(tile.w, 11u), 5u, 3u);
+    let x43 = position_at(i43);
+    var d43 = displacement_at(i43);
     let m0 = materials[0u];
     let m1 = materials[1u];
     let m2 = materials[2u];
@@ -262,198 +262,198 @@ fn solve_tile(at: u32) {
     }
     let here4 = has(links.x, 4u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x6, x8, ), Points(d6, d8, ));
-        d6 = select(d6, moved[0], here4);
-        d8 = select(d8, moved[1], here4);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x8, x10, ), Points(d8, d10, ));
+        d8 = select(d8, moved[0], here4);
+        d10 = select(d10, moved[1], here4);
         place += u32(here4);
     }
     let here5 = has(links.x, 5u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x7, x9, ), Points(d7, d9, ));
-        d7 = select(d7, moved[0], here5);
-        d9 = select(d9, moved[1], here5);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x9, x11, ), Points(d9, d11, ));
+        d9 = select(d9, moved[0], here5);
+        d11 = select(d11, moved[1], here5);
         place += u32(here5);
     }
     let here6 = has(links.x, 6u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x8, x10, ), Points(d8, d10, ));
-        d8 = select(d8, moved[0], here6);
-        d10 = select(d10, moved[1], here6);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x10, x12, ), Points(d10, d12, ));
+        d10 = select(d10, moved[0], here6);
+        d12 = select(d12, moved[1], here6);
         place += u32(here6);
     }
     let here7 = has(links.x, 7u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x9, x11, ), Points(d9, d11, ));
-        d9 = select(d9, moved[0], here7);
-        d11 = select(d11, moved[1], here7);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x11, x13, ), Points(d11, d13, ));
+        d11 = select(d11, moved[0], here7);
+        d13 = select(d13, moved[1], here7);
         place += u32(here7);
     }
     let here8 = has(links.x, 8u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x12, x14, ), Points(d12, d14, ));
-        d12 = select(d12, moved[0], here8);
-        d14 = select(d14, moved[1], here8);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x16, x18, ), Points(d16, d18, ));
+        d16 = select(d16, moved[0], here8);
+        d18 = select(d18, moved[1], here8);
         place += u32(here8);
     }
     let here9 = has(links.x, 9u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x13, x15, ), Points(d13, d15, ));
-        d13 = select(d13, moved[0], here9);
-        d15 = select(d15, moved[1], here9);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x17, x19, ), Points(d17, d19, ));
+        d17 = select(d17, moved[0], here9);
+        d19 = select(d19, moved[1], here9);
         place += u32(here9);
     }
     let here10 = has(links.x, 10u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x14, x16, ), Points(d14, d16, ));
-        d14 = select(d14, moved[0], here10);
-        d16 = select(d16, moved[1], here10);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x18, x20, ), Points(d18, d20, ));
+        d18 = select(d18, moved[0], here10);
+        d20 = select(d20, moved[1], here10);
         place += u32(here10);
     }
     let here11 = has(links.x, 11u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x15, x17, ), Points(d15, d17, ));
-        d15 = select(d15, moved[0], here11);
-        d17 = select(d17, moved[1], here11);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x19, x21, ), Points(d19, d21, ));
+        d19 = select(d19, moved[0], here11);
+        d21 = select(d21, moved[1], here11);
         place += u32(here11);
     }
     let here12 = has(links.x, 12u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x18, x20, ), Points(d18, d20, ));
-        d18 = select(d18, moved[0], here12);
-        d20 = select(d20, moved[1], here12);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x24, x26, ), Points(d24, d26, ));
+        d24 = select(d24, moved[0], here12);
+        d26 = select(d26, moved[1], here12);
         place += u32(here12);
     }
     let here13 = has(links.x, 13u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x19, x21, ), Points(d19, d21, ));
-        d19 = select(d19, moved[0], here13);
-        d21 = select(d21, moved[1], here13);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x25, x27, ), Points(d25, d27, ));
+        d25 = select(d25, moved[0], here13);
+        d27 = select(d27, moved[1], here13);
         place += u32(here13);
     }
     let here14 = has(links.x, 14u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x20, x22, ), Points(d20, d22, ));
-        d20 = select(d20, moved[0], here14);
-        d22 = select(d22, moved[1], here14);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x26, x28, ), Points(d26, d28, ));
+        d26 = select(d26, moved[0], here14);
+        d28 = select(d28, moved[1], here14);
         place += u32(here14);
     }
     let here15 = has(links.x, 15u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x21, x23, ), Points(d21, d23, ));
-        d21 = select(d21, moved[0], here15);
-        d23 = select(d23, moved[1], here15);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x27, x29, ), Points(d27, d29, ));
+        d27 = select(d27, moved[0], here15);
+        d29 = select(d29, moved[1], here15);
         place += u32(here15);
     }
     let here16 = has(links.x, 16u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x0, x12, ), Points(d0, d12, ));
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x0, x16, ), Points(d0, d16, ));
         d0 = select(d0, moved[0], here16);
-        d12 = select(d12, moved[1], here16);
+        d16 = select(d16, moved[1], here16);
         place += u32(here16);
     }
     let here17 = has(links.x, 17u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x1, x13, ), Points(d1, d13, ));
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x1, x17, ), Points(d1, d17, ));
         d1 = select(d1, moved[0], here17);
-        d13 = select(d13, moved[1], here17);
+        d17 = select(d17, moved[1], here17);
         place += u32(here17);
     }
     let here18 = has(links.x, 18u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x2, x14, ), Points(d2, d14, ));
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x2, x18, ), Points(d2, d18, ));
         d2 = select(d2, moved[0], here18);
-        d14 = select(d14, moved[1], here18);
+        d18 = select(d18, moved[1], here18);
         place += u32(here18);
     }
     let here19 = has(links.x, 19u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x3, x15, ), Points(d3, d15, ));
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x3, x19, ), Points(d3, d19, ));
         d3 = select(d3, moved[0], here19);
-        d15 = select(d15, moved[1], here19);
+        d19 = select(d19, moved[1], here19);
         place += u32(here19);
     }
     let here20 = has(links.x, 20u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x6, x18, ), Points(d6, d18, ));
-        d6 = select(d6, moved[0], here20);
-        d18 = select(d18, moved[1], here20);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x8, x24, ), Points(d8, d24, ));
+        d8 = select(d8, moved[0], here20);
+        d24 = select(d24, moved[1], here20);
         place += u32(here20);
     }
     let here21 = has(links.x, 21u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x7, x19, ), Points(d7, d19, ));
-        d7 = select(d7, moved[0], here21);
-        d19 = select(d19, moved[1], here21);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x9, x25, ), Points(d9, d25, ));
+        d9 = select(d9, moved[0], here21);
+        d25 = select(d25, moved[1], here21);
         place += u32(here21);
     }
     let here22 = has(links.x, 22u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x8, x20, ), Points(d8, d20, ));
-        d8 = select(d8, moved[0], here22);
-        d20 = select(d20, moved[1], here22);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x10, x26, ), Points(d10, d26, ));
+        d10 = select(d10, moved[0], here22);
+        d26 = select(d26, moved[1], here22);
         place += u32(here22);
     }
     let here23 = has(links.x, 23u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x9, x21, ), Points(d9, d21, ));
-        d9 = select(d9, moved[0], here23);
-        d21 = select(d21, moved[1], here23);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x11, x27, ), Points(d11, d27, ));
+        d11 = select(d11, moved[0], here23);
+        d27 = select(d27, moved[1], here23);
         place += u32(here23);
     }
     let here24 = has(links.x, 24u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x12, x24, ), Points(d12, d24, ));
-        d12 = select(d12, moved[0], here24);
-        d24 = select(d24, moved[1], here24);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x16, x32, ), Points(d16, d32, ));
+        d16 = select(d16, moved[0], here24);
+        d32 = select(d32, moved[1], here24);
         place += u32(here24);
     }
     let here25 = has(links.x, 25u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x13, x25, ), Points(d13, d25, ));
-        d13 = select(d13, moved[0], here25);
-        d25 = select(d25, moved[1], here25);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x17, x33, ), Points(d17, d33, ));
+        d17 = select(d17, moved[0], here25);
+        d33 = select(d33, moved[1], here25);
         place += u32(here25);
     }
     let here26 = has(links.x, 26u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x14, x26, ), Points(d14, d26, ));
-        d14 = select(d14, moved[0], here26);
-        d26 = select(d26, moved[1], here26);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x18, x34, ), Points(d18, d34, ));
+        d18 = select(d18, moved[0], here26);
+        d34 = select(d34, moved[1], here26);
         place += u32(here26);
     }
     let here27 = has(links.x, 27u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x15, x27, ), Points(d15, d27, ));
-        d15 = select(d15, moved[0], here27);
-        d27 = select(d27, moved[1], here27);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x19, x35, ), Points(d19, d35, ));
+        d19 = select(d19, moved[0], here27);
+        d35 = select(d35, moved[1], here27);
         place += u32(here27);
     }
     let here28 = has(links.x, 28u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x18, x30, ), Points(d18, d30, ));
-        d18 = select(d18, moved[0], here28);
-        d30 = select(d30, moved[1], here28);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x24, x40, ), Points(d24, d40, ));
+        d24 = select(d24, moved[0], here28);
+        d40 = select(d40, moved[1], here28);
         place += u32(here28);
     }
     let here29 = has(links.x, 29u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x19, x31, ), Points(d19, d31, ));
-        d19 = select(d19, moved[0], here29);
-        d31 = select(d31, moved[1], here29);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x25, x41, ), Points(d25, d41, ));
+        d25 = select(d25, moved[0], here29);
+        d41 = select(d41, moved[1], here29);
         place += u32(here29);
     }
     let here30 = has(links.x, 30u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x20, x32, ), Points(d20, d32, ));
-        d20 = select(d20, moved[0], here30);
-        d32 = select(d32, moved[1], here30);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x26, x42, ), Points(d26, d42, ));
+        d26 = select(d26, moved[0], here30);
+        d42 = select(d42, moved[1], here30);
         place += u32(here30);
     }
     let here31 = has(links.x, 31u);
     {
-        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x21, x33, ), Points(d21, d33, ));
-        d21 = select(d21, moved[0], here31);
-        d33 = select(d33, moved[1], here31);
+        let moved = projected(place, opaque_record(vec4u(1045926966u, 0u, 0u, 0u)), m0, array(x27, x43, ), Points(d27, d43, ));
+        d27 = select(d27, moved[0], here31);
+        d43 = select(d43, moved[1], here31);
         place += u32(here31);
     }
     let here32 = has(links.y, 0u);
@@ -486,422 +486,422 @@ fn solve_tile(at: u32) {
     }
     let here36 = has(links.y, 4u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x6, x7, ), Points(d6, d7, ));
-        d6 = select(d6, moved[0], here36);
-        d7 = select(d7, moved[1], here36);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x8, x9, ), Points(d8, d9, ));
+        d8 = select(d8, moved[0], here36);
+        d9 = select(d9, moved[1], here36);
         place += u32(here36);
     }
     let here37 = has(links.y, 5u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x7, x8, ), Points(d7, d8, ));
-        d7 = select(d7, moved[0], here37);
-        d8 = select(d8, moved[1], here37);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x9, x10, ), Points(d9, d10, ));
+        d9 = select(d9, moved[0], here37);
+        d10 = select(d10, moved[1], here37);
         place += u32(here37);
     }
     let here38 = has(links.y, 6u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x8, x9, ), Points(d8, d9, ));
-        d8 = select(d8, moved[0], here38);
-        d9 = select(d9, moved[1], here38);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x10, x11, ), Points(d10, d11, ));
+        d10 = select(d10, moved[0], here38);
+        d11 = select(d11, moved[1], here38);
         place += u32(here38);
     }
     let here39 = has(links.y, 7u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x9, x10, ), Points(d9, d10, ));
-        d9 = select(d9, moved[0], here39);
-        d10 = select(d10, moved[1], here39);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x11, x12, ), Points(d11, d12, ));
+        d11 = select(d11, moved[0], here39);
+        d12 = select(d12, moved[1], here39);
         place += u32(here39);
     }
     let here40 = has(links.y, 8u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x12, x13, ), Points(d12, d13, ));
-        d12 = select(d12, moved[0], here40);
-        d13 = select(d13, moved[1], here40);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x16, x17, ), Points(d16, d17, ));
+        d16 = select(d16, moved[0], here40);
+        d17 = select(d17, moved[1], here40);
         place += u32(here40);
     }
     let here41 = has(links.y, 9u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x13, x14, ), Points(d13, d14, ));
-        d13 = select(d13, moved[0], here41);
-        d14 = select(d14, moved[1], here41);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x17, x18, ), Points(d17, d18, ));
+        d17 = select(d17, moved[0], here41);
+        d18 = select(d18, moved[1], here41);
         place += u32(here41);
     }
     let here42 = has(links.y, 10u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x14, x15, ), Points(d14, d15, ));
-        d14 = select(d14, moved[0], here42);
-        d15 = select(d15, moved[1], here42);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x18, x19, ), Points(d18, d19, ));
+        d18 = select(d18, moved[0], here42);
+        d19 = select(d19, moved[1], here42);
         place += u32(here42);
     }
     let here43 = has(links.y, 11u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x15, x16, ), Points(d15, d16, ));
-        d15 = select(d15, moved[0], here43);
-        d16 = select(d16, moved[1], here43);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x19, x20, ), Points(d19, d20, ));
+        d19 = select(d19, moved[0], here43);
+        d20 = select(d20, moved[1], here43);
         place += u32(here43);
     }
     let here44 = has(links.y, 12u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x18, x19, ), Points(d18, d19, ));
-        d18 = select(d18, moved[0], here44);
-        d19 = select(d19, moved[1], here44);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x24, x25, ), Points(d24, d25, ));
+        d24 = select(d24, moved[0], here44);
+        d25 = select(d25, moved[1], here44);
         place += u32(here44);
     }
     let here45 = has(links.y, 13u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x19, x20, ), Points(d19, d20, ));
-        d19 = select(d19, moved[0], here45);
-        d20 = select(d20, moved[1], here45);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x25, x26, ), Points(d25, d26, ));
+        d25 = select(d25, moved[0], here45);
+        d26 = select(d26, moved[1], here45);
         place += u32(here45);
     }
     let here46 = has(links.y, 14u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x20, x21, ), Points(d20, d21, ));
-        d20 = select(d20, moved[0], here46);
-        d21 = select(d21, moved[1], here46);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x26, x27, ), Points(d26, d27, ));
+        d26 = select(d26, moved[0], here46);
+        d27 = select(d27, moved[1], here46);
         place += u32(here46);
     }
     let here47 = has(links.y, 15u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x21, x22, ), Points(d21, d22, ));
-        d21 = select(d21, moved[0], here47);
-        d22 = select(d22, moved[1], here47);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x27, x28, ), Points(d27, d28, ));
+        d27 = select(d27, moved[0], here47);
+        d28 = select(d28, moved[1], here47);
         place += u32(here47);
     }
     let here48 = has(links.y, 16u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x0, x6, ), Points(d0, d6, ));
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x0, x8, ), Points(d0, d8, ));
         d0 = select(d0, moved[0], here48);
-        d6 = select(d6, moved[1], here48);
+        d8 = select(d8, moved[1], here48);
         place += u32(here48);
     }
     let here49 = has(links.y, 17u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x1, x7, ), Points(d1, d7, ));
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x1, x9, ), Points(d1, d9, ));
         d1 = select(d1, moved[0], here49);
-        d7 = select(d7, moved[1], here49);
+        d9 = select(d9, moved[1], here49);
         place += u32(here49);
     }
     let here50 = has(links.y, 18u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x2, x8, ), Points(d2, d8, ));
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x2, x10, ), Points(d2, d10, ));
         d2 = select(d2, moved[0], here50);
-        d8 = select(d8, moved[1], here50);
+        d10 = select(d10, moved[1], here50);
         place += u32(here50);
     }
     let here51 = has(links.y, 19u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x3, x9, ), Points(d3, d9, ));
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x3, x11, ), Points(d3, d11, ));
         d3 = select(d3, moved[0], here51);
-        d9 = select(d9, moved[1], here51);
+        d11 = select(d11, moved[1], here51);
         place += u32(here51);
     }
     let here52 = has(links.y, 20u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x6, x12, ), Points(d6, d12, ));
-        d6 = select(d6, moved[0], here52);
-        d12 = select(d12, moved[1], here52);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x8, x16, ), Points(d8, d16, ));
+        d8 = select(d8, moved[0], here52);
+        d16 = select(d16, moved[1], here52);
         place += u32(here52);
     }
     let here53 = has(links.y, 21u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x7, x13, ), Points(d7, d13, ));
-        d7 = select(d7, moved[0], here53);
-        d13 = select(d13, moved[1], here53);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x9, x17, ), Points(d9, d17, ));
+        d9 = select(d9, moved[0], here53);
+        d17 = select(d17, moved[1], here53);
         place += u32(here53);
     }
     let here54 = has(links.y, 22u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x8, x14, ), Points(d8, d14, ));
-        d8 = select(d8, moved[0], here54);
-        d14 = select(d14, moved[1], here54);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x10, x18, ), Points(d10, d18, ));
+        d10 = select(d10, moved[0], here54);
+        d18 = select(d18, moved[1], here54);
         place += u32(here54);
     }
     let here55 = has(links.y, 23u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x9, x15, ), Points(d9, d15, ));
-        d9 = select(d9, moved[0], here55);
-        d15 = select(d15, moved[1], here55);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x11, x19, ), Points(d11, d19, ));
+        d11 = select(d11, moved[0], here55);
+        d19 = select(d19, moved[1], here55);
         place += u32(here55);
     }
     let here56 = has(links.y, 24u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x12, x18, ), Points(d12, d18, ));
-        d12 = select(d12, moved[0], here56);
-        d18 = select(d18, moved[1], here56);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x16, x24, ), Points(d16, d24, ));
+        d16 = select(d16, moved[0], here56);
+        d24 = select(d24, moved[1], here56);
         place += u32(here56);
     }
     let here57 = has(links.y, 25u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x13, x19, ), Points(d13, d19, ));
-        d13 = select(d13, moved[0], here57);
-        d19 = select(d19, moved[1], here57);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x17, x25, ), Points(d17, d25, ));
+        d17 = select(d17, moved[0], here57);
+        d25 = select(d25, moved[1], here57);
         place += u32(here57);
     }
     let here58 = has(links.y, 26u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x14, x20, ), Points(d14, d20, ));
-        d14 = select(d14, moved[0], here58);
-        d20 = select(d20, moved[1], here58);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x18, x26, ), Points(d18, d26, ));
+        d18 = select(d18, moved[0], here58);
+        d26 = select(d26, moved[1], here58);
         place += u32(here58);
     }
     let here59 = has(links.y, 27u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x15, x21, ), Points(d15, d21, ));
-        d15 = select(d15, moved[0], here59);
-        d21 = select(d21, moved[1], here59);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x19, x27, ), Points(d19, d27, ));
+        d19 = select(d19, moved[0], here59);
+        d27 = select(d27, moved[1], here59);
         place += u32(here59);
     }
     let here60 = has(links.y, 28u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x18, x24, ), Points(d18, d24, ));
-        d18 = select(d18, moved[0], here60);
-        d24 = select(d24, moved[1], here60);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x24, x32, ), Points(d24, d32, ));
+        d24 = select(d24, moved[0], here60);
+        d32 = select(d32, moved[1], here60);
         place += u32(here60);
     }
     let here61 = has(links.y, 29u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x19, x25, ), Points(d19, d25, ));
-        d19 = select(d19, moved[0], here61);
-        d25 = select(d25, moved[1], here61);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x25, x33, ), Points(d25, d33, ));
+        d25 = select(d25, moved[0], here61);
+        d33 = select(d33, moved[1], here61);
         place += u32(here61);
     }
     let here62 = has(links.y, 30u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x20, x26, ), Points(d20, d26, ));
-        d20 = select(d20, moved[0], here62);
-        d26 = select(d26, moved[1], here62);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x26, x34, ), Points(d26, d34, ));
+        d26 = select(d26, moved[0], here62);
+        d34 = select(d34, moved[1], here62);
         place += u32(here62);
     }
     let here63 = has(links.y, 31u);
     {
-        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x21, x27, ), Points(d21, d27, ));
-        d21 = select(d21, moved[0], here63);
-        d27 = select(d27, moved[1], here63);
+        let moved = projected(place, opaque_record(vec4u(1037538358u, 0u, 0u, 0u)), m1, array(x27, x35, ), Points(d27, d35, ));
+        d27 = select(d27, moved[0], here63);
+        d35 = select(d35, moved[1], here63);
         place += u32(here63);
     }
     let here64 = has(links.z, 0u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x0, x7, ), Points(d0, d7, ));
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x0, x9, ), Points(d0, d9, ));
         d0 = select(d0, moved[0], here64);
-        d7 = select(d7, moved[1], here64);
+        d9 = select(d9, moved[1], here64);
         place += u32(here64);
     }
     let here65 = has(links.z, 1u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x1, x8, ), Points(d1, d8, ));
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x1, x10, ), Points(d1, d10, ));
         d1 = select(d1, moved[0], here65);
-        d8 = select(d8, moved[1], here65);
+        d10 = select(d10, moved[1], here65);
         place += u32(here65);
     }
     let here66 = has(links.z, 2u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x2, x9, ), Points(d2, d9, ));
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x2, x11, ), Points(d2, d11, ));
         d2 = select(d2, moved[0], here66);
-        d9 = select(d9, moved[1], here66);
+        d11 = select(d11, moved[1], here66);
         place += u32(here66);
     }
     let here67 = has(links.z, 3u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x3, x10, ), Points(d3, d10, ));
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x3, x12, ), Points(d3, d12, ));
         d3 = select(d3, moved[0], here67);
-        d10 = select(d10, moved[1], here67);
+        d12 = select(d12, moved[1], here67);
         place += u32(here67);
     }
     let here68 = has(links.z, 4u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x6, x13, ), Points(d6, d13, ));
-        d6 = select(d6, moved[0], here68);
-        d13 = select(d13, moved[1], here68);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x8, x17, ), Points(d8, d17, ));
+        d8 = select(d8, moved[0], here68);
+        d17 = select(d17, moved[1], here68);
         place += u32(here68);
     }
     let here69 = has(links.z, 5u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x7, x14, ), Points(d7, d14, ));
-        d7 = select(d7, moved[0], here69);
-        d14 = select(d14, moved[1], here69);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x9, x18, ), Points(d9, d18, ));
+        d9 = select(d9, moved[0], here69);
+        d18 = select(d18, moved[1], here69);
         place += u32(here69);
     }
     let here70 = has(links.z, 6u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x8, x15, ), Points(d8, d15, ));
-        d8 = select(d8, moved[0], here70);
-        d15 = select(d15, moved[1], here70);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x10, x19, ), Points(d10, d19, ));
+        d10 = select(d10, moved[0], here70);
+        d19 = select(d19, moved[1], here70);
         place += u32(here70);
     }
     let here71 = has(links.z, 7u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x9, x16, ), Points(d9, d16, ));
-        d9 = select(d9, moved[0], here71);
-        d16 = select(d16, moved[1], here71);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x11, x20, ), Points(d11, d20, ));
+        d11 = select(d11, moved[0], here71);
+        d20 = select(d20, moved[1], here71);
         place += u32(here71);
     }
     let here72 = has(links.z, 8u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x12, x19, ), Points(d12, d19, ));
-        d12 = select(d12, moved[0], here72);
-        d19 = select(d19, moved[1], here72);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x16, x25, ), Points(d16, d25, ));
+        d16 = select(d16, moved[0], here72);
+        d25 = select(d25, moved[1], here72);
         place += u32(here72);
     }
     let here73 = has(links.z, 9u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x13, x20, ), Points(d13, d20, ));
-        d13 = select(d13, moved[0], here73);
-        d20 = select(d20, moved[1], here73);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x17, x26, ), Points(d17, d26, ));
+        d17 = select(d17, moved[0], here73);
+        d26 = select(d26, moved[1], here73);
         place += u32(here73);
     }
     let here74 = has(links.z, 10u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x14, x21, ), Points(d14, d21, ));
-        d14 = select(d14, moved[0], here74);
-        d21 = select(d21, moved[1], here74);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x18, x27, ), Points(d18, d27, ));
+        d18 = select(d18, moved[0], here74);
+        d27 = select(d27, moved[1], here74);
         place += u32(here74);
     }
     let here75 = has(links.z, 11u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x15, x22, ), Points(d15, d22, ));
-        d15 = select(d15, moved[0], here75);
-        d22 = select(d22, moved[1], here75);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x19, x28, ), Points(d19, d28, ));
+        d19 = select(d19, moved[0], here75);
+        d28 = select(d28, moved[1], here75);
         place += u32(here75);
     }
     let here76 = has(links.z, 12u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x18, x25, ), Points(d18, d25, ));
-        d18 = select(d18, moved[0], here76);
-        d25 = select(d25, moved[1], here76);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x24, x33, ), Points(d24, d33, ));
+        d24 = select(d24, moved[0], here76);
+        d33 = select(d33, moved[1], here76);
         place += u32(here76);
     }
     let here77 = has(links.z, 13u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x19, x26, ), Points(d19, d26, ));
-        d19 = select(d19, moved[0], here77);
-        d26 = select(d26, moved[1], here77);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x25, x34, ), Points(d25, d34, ));
+        d25 = select(d25, moved[0], here77);
+        d34 = select(d34, moved[1], here77);
         place += u32(here77);
     }
     let here78 = has(links.z, 14u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x20, x27, ), Points(d20, d27, ));
-        d20 = select(d20, moved[0], here78);
-        d27 = select(d27, moved[1], here78);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x26, x35, ), Points(d26, d35, ));
+        d26 = select(d26, moved[0], here78);
+        d35 = select(d35, moved[1], here78);
         place += u32(here78);
     }
     let here79 = has(links.z, 15u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x21, x28, ), Points(d21, d28, ));
-        d21 = select(d21, moved[0], here79);
-        d28 = select(d28, moved[1], here79);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x27, x36, ), Points(d27, d36, ));
+        d27 = select(d27, moved[0], here79);
+        d36 = select(d36, moved[1], here79);
         place += u32(here79);
     }
     let here80 = has(links.z, 16u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x1, x6, ), Points(d1, d6, ));
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x1, x8, ), Points(d1, d8, ));
         d1 = select(d1, moved[0], here80);
-        d6 = select(d6, moved[1], here80);
+        d8 = select(d8, moved[1], here80);
         place += u32(here80);
     }
     let here81 = has(links.z, 17u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x2, x7, ), Points(d2, d7, ));
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x2, x9, ), Points(d2, d9, ));
         d2 = select(d2, moved[0], here81);
-        d7 = select(d7, moved[1], here81);
+        d9 = select(d9, moved[1], here81);
         place += u32(here81);
     }
     let here82 = has(links.z, 18u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x3, x8, ), Points(d3, d8, ));
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x3, x10, ), Points(d3, d10, ));
         d3 = select(d3, moved[0], here82);
-        d8 = select(d8, moved[1], here82);
+        d10 = select(d10, moved[1], here82);
         place += u32(here82);
     }
     let here83 = has(links.z, 19u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x4, x9, ), Points(d4, d9, ));
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x4, x11, ), Points(d4, d11, ));
         d4 = select(d4, moved[0], here83);
-        d9 = select(d9, moved[1], here83);
+        d11 = select(d11, moved[1], here83);
         place += u32(here83);
     }
     let here84 = has(links.z, 20u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x7, x12, ), Points(d7, d12, ));
-        d7 = select(d7, moved[0], here84);
-        d12 = select(d12, moved[1], here84);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x9, x16, ), Points(d9, d16, ));
+        d9 = select(d9, moved[0], here84);
+        d16 = select(d16, moved[1], here84);
         place += u32(here84);
     }
     let here85 = has(links.z, 21u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x8, x13, ), Points(d8, d13, ));
-        d8 = select(d8, moved[0], here85);
-        d13 = select(d13, moved[1], here85);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x10, x17, ), Points(d10, d17, ));
+        d10 = select(d10, moved[0], here85);
+        d17 = select(d17, moved[1], here85);
         place += u32(here85);
     }
     let here86 = has(links.z, 22u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x9, x14, ), Points(d9, d14, ));
-        d9 = select(d9, moved[0], here86);
-        d14 = select(d14, moved[1], here86);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x11, x18, ), Points(d11, d18, ));
+        d11 = select(d11, moved[0], here86);
+        d18 = select(d18, moved[1], here86);
         place += u32(here86);
     }
     let here87 = has(links.z, 23u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x10, x15, ), Points(d10, d15, ));
-        d10 = select(d10, moved[0], here87);
-        d15 = select(d15, moved[1], here87);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x12, x19, ), Points(d12, d19, ));
+        d12 = select(d12, moved[0], here87);
+        d19 = select(d19, moved[1], here87);
         place += u32(here87);
     }
     let here88 = has(links.z, 24u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x13, x18, ), Points(d13, d18, ));
-        d13 = select(d13, moved[0], here88);
-        d18 = select(d18, moved[1], here88);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x17, x24, ), Points(d17, d24, ));
+        d17 = select(d17, moved[0], here88);
+        d24 = select(d24, moved[1], here88);
         place += u32(here88);
     }
     let here89 = has(links.z, 25u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x14, x19, ), Points(d14, d19, ));
-        d14 = select(d14, moved[0], here89);
-        d19 = select(d19, moved[1], here89);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x18, x25, ), Points(d18, d25, ));
+        d18 = select(d18, moved[0], here89);
+        d25 = select(d25, moved[1], here89);
         place += u32(here89);
     }
     let here90 = has(links.z, 26u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x15, x20, ), Points(d15, d20, ));
-        d15 = select(d15, moved[0], here90);
-        d20 = select(d20, moved[1], here90);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x19, x26, ), Points(d19, d26, ));
+        d19 = select(d19, moved[0], here90);
+        d26 = select(d26, moved[1], here90);
         place += u32(here90);
     }
     let here91 = has(links.z, 27u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x16, x21, ), Points(d16, d21, ));
-        d16 = select(d16, moved[0], here91);
-        d21 = select(d21, moved[1], here91);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x20, x27, ), Points(d20, d27, ));
+        d20 = select(d20, moved[0], here91);
+        d27 = select(d27, moved[1], here91);
         place += u32(here91);
     }
     let here92 = has(links.z, 28u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x19, x24, ), Points(d19, d24, ));
-        d19 = select(d19, moved[0], here92);
-        d24 = select(d24, moved[1], here92);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x25, x32, ), Points(d25, d32, ));
+        d25 = select(d25, moved[0], here92);
+        d32 = select(d32, moved[1], here92);
         place += u32(here92);
     }
     let here93 = has(links.z, 29u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x20, x25, ), Points(d20, d25, ));
-        d20 = select(d20, moved[0], here93);
-        d25 = select(d25, moved[1], here93);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x26, x33, ), Points(d26, d33, ));
+        d26 = select(d26, moved[0], here93);
+        d33 = select(d33, moved[1], here93);
         place += u32(here93);
     }
     let here94 = has(links.z, 30u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x21, x26, ), Points(d21, d26, ));
-        d21 = select(d21, moved[0], here94);
-        d26 = select(d26, moved[1], here94);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x27, x34, ), Points(d27, d34, ));
+        d27 = select(d27, moved[0], here94);
+        d34 = select(d34, moved[1], here94);
         place += u32(here94);
     }
     let here95 = has(links.z, 31u);
     {
-        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x22, x27, ), Points(d22, d27, ));
-        d22 = select(d22, moved[0], here95);
-        d27 = select(d27, moved[1], here95);
+        let moved = projected(place, opaque_record(vec4u(1041788918u, 0u, 0u, 0u)), m2, array(x28, x35, ), Points(d28, d35, ));
+        d28 = select(d28, moved[0], here95);
+        d35 = select(d35, moved[1], here95);
         place += u32(here95);
     }
     if has(tile.z, 0u) { set_displacement(i0, d0); }
@@ -910,33 +910,33 @@ fn solve_tile(at: u32) {
     if has(tile.z, 3u) { set_displacement(i3, d3); }
     if has(tile.z, 4u) { set_displacement(i4, d4); }
     if has(tile.z, 5u) { set_displacement(i5, d5); }
-    if has(tile.z, 6u) { set_displacement(i6, d6); }
-    if has(tile.z, 7u) { set_displacement(i7, d7); }
     if has(tile.z, 8u) { set_displacement(i8, d8); }
     if has(tile.z, 9u) { set_displacement(i9, d9); }
     if has(tile.z, 10u) { set_displacement(i10, d10); }
     if has(tile.z, 11u) { set_displacement(i11, d11); }
     if has(tile.z, 12u) { set_displacement(i12, d12); }
     if has(tile.z, 13u) { set_displacement(i13, d13); }
-    if has(tile.z, 14u) { set_displacement(i14, d14); }
-    if has(tile.z, 15u) { set_displacement(i15, d15); }
     if has(tile.z, 16u) { set_displacement(i16, d16); }
     if has(tile.z, 17u) { set_displacement(i17, d17); }
     if has(tile.z, 18u) { set_displacement(i18, d18); }
     if has(tile.z, 19u) { set_displacement(i19, d19); }
     if has(tile.z, 20u) { set_displacement(i20, d20); }
     if has(tile.z, 21u) { set_displacement(i21, d21); }
-    if has(tile.z, 22u) { set_displacement(i22, d22); }
-    if has(tile.z, 23u) { set_displacement(i23, d23); }
     if has(tile.z, 24u) { set_displacement(i24, d24); }
     if has(tile.z, 25u) { set_displacement(i25, d25); }
     if has(tile.z, 26u) { set_displacement(i26, d26); }
     if has(tile.z, 27u) { set_displacement(i27, d27); }
     if has(tile.z, 28u) { set_displacement(i28, d28); }
-    if has(tile.z, 30u) { set_displacement(i30, d30); }
-    if has(tile.z, 31u) { set_displacement(i31, d31); }
+    if has(tile.z, 29u) { set_displacement(i29, d29); }
     if has(tile.w, 0u) { set_displacement(i32, d32); }
     if has(tile.w, 1u) { set_displacement(i33, d33); }
+    if has(tile.w, 2u) { set_displacement(i34, d34); }
+    if has(tile.w, 3u) { set_displacement(i35, d35); }
+    if has(tile.w, 4u) { set_displacement(i36, d36); }
+    if has(tile.w, 8u) { set_displacement(i40, d40); }
+    if has(tile.w, 9u) { set_displacement(i41, d41); }
+    if has(tile.w, 10u) { set_displacement(i42, d42); }
+    if has(tile.w, 11u) { set_displacement(i43, d43); }
 }
 
 // Accessors of particles in storage buffers: the slot of a particle is its index.
