@@ -422,7 +422,8 @@ fn moments_over_curvatures_are_the_flexural_rigidity_on_equilateral_meshes_and_o
         ("equilateral, across its edges", Bending::Hinges, (0.96, 1.01)),
         ("equilateral, across its edges", Bending::Isometric, (0.96, 1.01)),
         ("grid", Bending::Hinges, (1.0, 1.16)),
-        ("grid", Bending::Isometric, (0.99, 1.005)),
+        // Bends over two cells see the mean curvature of four, which differs by O(1/n²) under a uniform load.
+        ("grid", Bending::Isometric, (0.99, 1.015)),
     ] {
         let [narrow, wide] = [4, 8].map(|across| {
             let (strip, stride) = strip(mesh, bending, across);
