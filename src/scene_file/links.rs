@@ -40,9 +40,8 @@ impl Builder<'_> {
                 self.add_each(&place, particles, material.as_ref(), |entry| entry.cosine_bend(rest_angle))
             }
             Constraint::LineBend { particles, lengths, scale, material } => {
-                self.add_each(&place("line_bend"), particles, material.as_ref(), |entry| {
-                    entry.line_bend(lengths, scale)
-                })
+                let place = place("line_bend");
+                self.add_each(&place, particles, material.as_ref(), |entry| entry.line_bend(lengths, scale))
             }
             Constraint::IsometricBend { particles, coefficients, scale, material } => {
                 let place = place("isometric_bend");

@@ -40,11 +40,6 @@ pub(in crate::gpu) const MANY: &str = include_str!("../../../shaders/collision/c
 /// WGSL of the poses of a collider in a step.
 pub(in crate::gpu) const POSES: &str = include_str!("../../../shaders/collision/collider_poses.wgsl");
 
-/// WGSL of the colliders of a scene, the loops over them, and their shapes.
-pub(super) fn colliders_text() -> String {
-    [include_str!("../../../shaders/collision/collide/rows.wgsl"), MANY, SHAPES].join("\n")
-}
-
 const INTERPOLATE: &str = include_str!("../../../shaders/collision/interpolate_colliders.wgsl");
 const COMMIT: &str = include_str!("../../../shaders/collision/commit_colliders.wgsl");
 const CLEAR: &str = include_str!("../../../shaders/collision/clear_collider_contacts.wgsl");
@@ -221,6 +216,11 @@ fn collide_stage(store: &PipelineStore, controls: &Controls, advances: bool) -> 
     ];
     let constants = [pass.as_slice(), &response_constants(controls)].concat();
     Stage::new(store, "collide", "collide", &text.join("\n"), &slots, &constants)
+}
+
+/// WGSL of the colliders of a scene, the loops over them, and their shapes.
+pub(super) fn colliders_text() -> String {
+    [include_str!("../../../shaders/collision/collide/rows.wgsl"), MANY, SHAPES].join("\n")
 }
 
 /// The constant SHAPES: the mask of the shapes of all colliders.
