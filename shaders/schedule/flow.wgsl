@@ -75,6 +75,9 @@ fn flow(@builtin(global_invocation_id) id: vec3u) {
 
 const NO_SEGMENT = 0xffffffffu;
 
+// Acts as infinity, as in src/constraints/plasticity.rs.
+const UNLIMITED = 1e30;
+
 fn size_of_strain(strain: vec3f) -> f32 {
     return sqrt(dot(strain, strain));
 }
@@ -85,7 +88,7 @@ fn flowed(own: PlasticRow, state: PlasticState, elastic: vec3f) -> PlasticState 
     let size = size_of_strain(elastic);
     let limit = opaque1(own.yield_strain + opaque1(own.hardening * state.hardened, span.zero), span.zero);
     let beyond = opaque1(size - limit, span.zero);
-    if beyond > 0.0 && size > 0.0 {
+    if beyond > 0.0 && size > 0.0 && size < UNLIMITED {
         let share = min(own.flow_rate * params.dt, 1.0);
         let change = opaque1(share * beyond, span.zero) / (1.0 + own.hardening);
         let sum = opaque(state.strain + opaque(elastic * (change / size), span.zero), span.zero);

@@ -8,6 +8,8 @@
 //!    hardening, q the sum of all changes of |p|, and r = min(dt · flow rate, 1). |p| is at most `most`.
 //! 3. If |ε| exceeds the rupture strain, the constraint breaks. It has no effect from then on.
 //!
+//! If |e| is beyond the range of `f32`, p does not change.
+//!
 //! With an unlimited flow rate a monotonous load leaves p = (ε − Y)/(1 + H). Counterpart: `shaders/schedule/flow.wgsl`.
 //!
 //! The strain of a joint of a rod is a vector: bends about d₁ and d₂, and twist, in the axes between both frames \[rad\]. Both e and p are
@@ -36,7 +38,7 @@ pub struct Plasticity {
     pub flow_rate: f32,
     /// Linear hardening H: the increase of the yield strain per plastic strain.
     pub hardening: f32,
-    /// The maximum of the plastic strain, in both directions. For lengths less than 1, for joints at most 3.
+    /// The maximum of the plastic strain, in both directions. For lengths less than 1, for hinges and joints at most 3.
     pub most: f32,
     /// The total strain beyond which the constraint breaks; infinite = unbreakable.
     pub rupture: f32,
@@ -84,11 +86,23 @@ impl Plasticity {
             Measure::Length | Measure::Stretch if self.most >= 1.0 => {
                 Err(Error::invalid("most plastic strain of a length", self.most, "less than 1"))
             }
-            Measure::Rotation if self.most > 3.0 => {
-                Err(Error::invalid("most plastic strain of a joint of a rod", self.most, "at most 3 rad"))
+            Measure::Angle | Measure::Rotation if self.most > 3.0 => {
+                Err(Error::invalid(format!("most plastic strain of a {}", info.name), self.most, "at most 3 rad"))
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl KindInfo {
+    /// `Ok` if the constraint has a rest value that its strain can be relative to.
+    pub(crate) fn check_yields(&self, constraint: u32, parameters: &[u32]) -> Result<()> {
+        let rest = f32::from_bits(parameters[0]);
+        if self.plastic == Some(Measure::Length) && rest <= 0.0 {
+            let what = format!("rest length of {} constraint {constraint}, which is plastic,", self.name);
+            return Err(Error::invalid(what, rest, "greater than 0"));
+        }
+        Ok(())
     }
 }
 
@@ -202,7 +216,7 @@ impl PlasticRow {
         let (mut after, before) = (state, Vec3::from(state.strain));
         let size = length(elastic);
         let beyond = size - (self.yield_strain + self.hardening * state.hardened);
-        if beyond > 0.0 && size > 0.0 {
+        if beyond > 0.0 && size > 0.0 && size < UNLIMITED {
             let change = (self.flow_rate * dt).min(1.0) * beyond / (1.0 + self.hardening);
             let sum = before + elastic * (change / size);
             let most = length(sum);

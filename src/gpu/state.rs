@@ -59,9 +59,9 @@ impl Solver {
     /// its kind, in the order of insertion. [`Solver::reset`] does not revert the change.
     ///
     /// # Errors
-    /// The constraint must exist and have the same particles, and its parameters must be in range. The rest shape of a
-    /// group stays. [`crate::Error::LimitExceeded`] if the records of the kind were not on the GPU and exceed the
-    /// limits of the device.
+    /// The constraint must exist and have the same particles as in the scene, also after [`Solver::tear`]. Its parameters must be in
+    /// range. The rest length of a plastic constraint must be greater than 0. The rest shape of a group stays.
+    /// [`crate::Error::LimitExceeded`] if the records of the kind were not on the GPU and exceed the limits of the device.
     pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<()> {
         self.set_constraints(index, &[constraint])
     }
@@ -158,7 +158,7 @@ impl Solver {
 
     /// Sets the masses \[kg\] of the particles from `first` on; for a pinned particle the mass after release.
     /// Velocities stay. Groups ([`crate::ShapeMatching`]) keep the masses of their insertion. [`Solver::reset`] does
-    /// not revert the change.
+    /// not revert the change; a torn vertex gets back the mass that it had before its first tear.
     ///
     /// # Errors
     /// The particles must exist, must not be followers, and must have a mass in the scene. Masses must be finite,

@@ -3,7 +3,7 @@
 use super::maker::Maker;
 use super::readback::Readback;
 use super::solver::Solver;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::sim::{TearRequest, Tears};
 use wgpu::BufferUsages;
 
@@ -57,12 +57,17 @@ impl Solver {
     /// the last tear have no effect.
     ///
     /// # Errors
-    /// As [`Solver::request_tears`]; [`crate::Error::LimitExceeded`] or [`crate::Error::Gpu`] if the buffers of contacts cannot be
-    /// created again. Nothing changes on an error.
+    /// As [`Solver::request_tears`]; [`crate::Error::LengthMismatch`] if the request is from a solver with another number of particles;
+    /// [`crate::Error::LimitExceeded`] or [`crate::Error::Gpu`] if the buffers of contacts cannot be created again. Nothing changes on an
+    /// error.
     pub fn apply_tears(&mut self, request: &TearRequest) -> Result<Tears> {
         self.controls.check_tears()?;
         if request.generation != self.controls.tears.generation {
             return Ok(Tears::default());
+        }
+        let (left, right) = (request.positions.len(), (self.buffers.positions.size() / 16) as usize);
+        if left != right {
+            return Err(Error::LengthMismatch { what: "positions of a tear request and of the solver", left, right });
         }
         let before = self.controls.has_contacts().then(|| self.controls.clone());
         let tears = self.controls.tear(&request.positions);

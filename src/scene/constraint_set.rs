@@ -3,7 +3,6 @@
 use super::Scene;
 use crate::constraints::plasticity::{Measure, PlasticRow};
 use crate::constraints::{Distance, Kind, KindInfo, Plasticity, group, kind_index};
-use crate::error::{Error, Result};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -67,16 +66,6 @@ impl ConstraintSet {
         let record =
             |&constraint: &u32| &self.words[constraint as usize * self.info.record_words..][..self.info.record_words];
         order.iter().flat_map(record).copied().collect()
-    }
-
-    /// `Ok` if the constraint has a rest value that its strain can be relative to.
-    pub fn check_yields(&self, constraint: u32) -> Result<()> {
-        let rest = f32::from_bits(self.words[constraint as usize * self.info.record_words + self.info.arity + 1]);
-        if self.info.plastic == Some(Measure::Length) && rest <= 0.0 {
-            let what = format!("rest length of {} constraint {constraint}, which is to yield,", self.info.name);
-            return Err(Error::invalid(what, rest, "greater than 0"));
-        }
-        Ok(())
     }
 
     /// The plastic constraints, in order. `order` lists the constraints by the places of their records, `broken_material`

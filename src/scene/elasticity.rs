@@ -21,7 +21,7 @@ pub enum Elasticity {
         /// Bulk modulus K of the volumes \[Pa\], in addition to that of the springs; 0 for none, infinite for rigid.
         ///
         /// - K = E: a Poisson ratio of 0.38.
-        /// - K from 0.5 E to 2 E: the body recovers from any shape, also flat and inverted ones.
+        /// - K from 0.5 E to 2 E: the body recovers from flat, inverted and folded shapes, and from most random ones.
         /// - K = 0: a flat or mirrored body stays so, because its springs are at rest.
         /// - K above 5 E: single vertices may stay on the wrong side.
         bulk: f32,
@@ -36,7 +36,8 @@ pub enum Elasticity {
     ///
     /// The energy per volume is ½ μ (tr FᵀF + J² − 4 J) + ½ λ (J − 1)² with J = det F. Under uniaxial tension a block of
     /// stretch s has J = (2 μ + λ − μ/s)/(μ + λ) and the force per rest area μ (s − J/s²). Small strains have the modulus
-    /// and the Poisson ratio given, on any mesh. The body recovers from flat and inverted shapes.
+    /// and the Poisson ratio given, on any mesh. The body recovers from flat shapes, and up to a Poisson
+    /// ratio of 0.4 from inverted ones.
     ///
     /// Linear tetrahedra are too stiff in bending, and the more so the closer the Poisson ratio is to ½; see
     /// `docs/constraints.md`.
@@ -63,8 +64,8 @@ pub enum Elasticity {
 }
 
 impl Elasticity {
-    /// An elastic solid of Young's modulus `young` \[Pa\] that recovers from any deformation, also from flat and
-    /// inverted shapes.
+    /// An elastic solid of Young's modulus `young` \[Pa\] that recovers from flat, inverted and folded shapes, and from most random
+    /// ones.
     ///
     /// `bulk` is `young`: a Poisson ratio of 0.38. `damping_time` is s √(ρ/E), the time that sound takes through an
     /// element. `spacing` s \[m\] is the edge of a lattice cube or of a tetrahedron, `density` ρ is in kg/m³. This

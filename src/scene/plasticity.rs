@@ -12,7 +12,7 @@ impl Scene {
     /// values. `Instances` do not support it.
     ///
     /// A rigid constraint stretches only by the error of a sweep. Give it a compliance to yield at a force: α F/L₀ is its strain
-    /// under the force F.
+    /// under the force F. Tethers do not yield or break: add none.
     ///
     /// A segment of a rod that breaks takes its joints with it, so the rod comes apart. A joint that breaks turns freely from then on.
     ///
@@ -31,7 +31,8 @@ impl Scene {
             });
         }
         for constraint in constraints.clone() {
-            set.check_yields(constraint)?;
+            let first = constraint as usize * set.info.record_words + set.info.material_word() + 1;
+            set.info.check_yields(constraint, &set.words[first..])?;
         }
         set.plastic.extend(constraints.clone().map(|constraint| (constraint, plasticity)));
         if K::INFO.plastic == Some(Measure::Stretch) && plasticity.rupture < f32::INFINITY {

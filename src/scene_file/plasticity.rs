@@ -57,7 +57,7 @@ pub(super) struct PlasticityFile {
     pub flow_rate: Option<f32>,
     /// The increase of the yield strain per plastic strain, 0 to 1e6. Default 0.
     pub hardening: Option<f32>,
-    /// The maximum of the plastic strain; less than 1 for edges. Default 0.9.
+    /// The maximum of the plastic strain; less than 1 for edges, at most 3 for hinges and joints. Default 0.9.
     pub most: Option<f32>,
     /// The total strain beyond which an edge or a hinge breaks, at least 0. Default: none.
     pub rupture: Option<f32>,

@@ -5,6 +5,7 @@ use super::compiled::CompiledKind;
 use crate::constraints::plasticity::{NO_SEGMENT, PlasticRow};
 use crate::constraints::{Kind, Measure, StretchShear};
 use crate::error::{Error, Result};
+use crate::scene::ConstraintSet;
 use std::collections::BTreeMap;
 
 impl CompiledKind {
@@ -26,19 +27,19 @@ impl CompiledKind {
         Ok(places)
     }
 
-    /// The parameters of a constraint that replaces the one of the same index, which must have the same particles.
-    /// Records number orientations from `first_orientation` on.
+    /// The parameters of a constraint that replaces the one of the same index in `set`, which must have the same particles.
     pub fn parameters_of<K: Kind>(
         &self,
         index: u32,
         constraint: &K,
         place: usize,
-        first_orientation: u32,
+        set: &ConstraintSet,
     ) -> Result<Vec<u32>> {
         constraint.check(index as usize)?;
-        let (name, own) = (self.info.name, self.info.entities(self.record(place), &self.rows));
-        let (mut given, mut own) = (constraint.particles().to_vec(), own.collect::<Vec<u32>>());
-        own[K::INFO.point_count()..K::INFO.arity].iter_mut().for_each(|own| *own -= first_orientation);
+        // Not those of the record, which names the copies of torn vertices.
+        let (points, orientations) = set.members_of(index as usize);
+        let (name, mut own) = (self.info.name, [&*points, orientations].concat());
+        let mut given = constraint.particles().to_vec();
         // Members of a group may be given in any order.
         if self.info.is_group() {
             given.sort_unstable();
@@ -54,6 +55,9 @@ impl CompiledKind {
         }
         let mut words = Vec::new();
         constraint.write_parameters(&mut words);
+        if self.plastic_at(index).is_some() {
+            self.info.check_yields(index, &words)?;
+        }
         // M is computed from the members, which do not change.
         if self.info.is_group() {
             words[0] = self.record(place)[self.info.material_word() + 1];

@@ -188,14 +188,10 @@ impl Controls {
     pub fn set_constraints<K: Kind>(&mut self, first: u32, constraints: &[K]) -> Result<ChangedConstraints> {
         let kind = kind_index(K::INFO);
         let places = self.compiled.kinds[kind].places_of(first, constraints.len())?;
+        let set = &self.scene.constraints[kind];
         let mut changes = Vec::with_capacity(places.len());
         for ((index, constraint), &place) in (first..).zip(constraints).zip(&places) {
-            changes.push(self.compiled.kinds[kind].parameters_of(
-                index,
-                constraint,
-                place,
-                self.scene.particle_count() as u32,
-            )?);
+            changes.push(self.compiled.kinds[kind].parameters_of(index, constraint, place, set)?);
         }
         let mut changed = ChangedConstraints { kind, words: 0..0, plastic: Vec::new(), other: false };
         for ((index, place), words) in (first..).zip(places).zip(changes) {

@@ -15,5 +15,6 @@ mod plasticity;
 mod recovery;
 mod rods;
 mod sewing;
+mod tear_calls;
 mod tearing;
 mod tethers;

@@ -206,6 +206,28 @@ fn set_constraint_removes_the_plastic_strain_of_a_constraint() {
     assert!(strains(&pair).iter().all(|strain| (strain - law).abs() < 1e-3), "{:?}", strains(&pair));
 }
 
+/// The strain of a spring without rest length does not exist, and one beyond the range of `f32` has no effect on the plastic strain.
+#[test]
+fn a_plastic_strain_stays_finite() {
+    let gpu = common::gpu();
+    let scene = spring(Plasticity { yield_strain: 0.05, ..Plasticity::default() });
+    let mut pair = Pair::new(&gpu, &scene, Settings::default());
+    let joined = Distance { particles: [0, 1], rest_length: 0.0 };
+    let errors = [pair.solver.set_constraint(0, joined), pair.reference.set_constraint(0, joined)];
+    for error in errors.map(Result::unwrap_err) {
+        assert!(error.to_string().contains("rest length of distance constraint 0, which is plastic, is 0"), "{error}");
+    }
+    for place in [1e20, 1.2 * LENGTH] {
+        change!(pair, set_positions(1, &[[place, 0.0, 0.0]]));
+        step(&gpu, &mut pair.solver, 2);
+        pair.reference.step(2);
+    }
+    for strains in [pair.solver.read_plastic_strains::<Distance>(), pair.reference.read_plastic_strains::<Distance>()] {
+        let strain = strains.unwrap()[0].strain;
+        assert!((strain - 0.15).abs() < 1e-3, "{strain}");
+    }
+}
+
 /// A cloth whose rest lengths shrink by 20 % over 20 steps: one upload a step, in tiles and by colours.
 #[test]
 fn a_batch_of_rest_lengths_equals_single_changes_and_shrinks_a_cloth() {
@@ -249,6 +271,10 @@ fn invalid_plasticity_is_an_error_that_changes_nothing() {
         let error = scene.set_plasticity::<Distance>(0..1, plasticity).unwrap_err();
         assert!(matches!(error, Error::InvalidValue { .. }), "{error:?}");
     }
+    let error = fold(Plasticity::default())
+        .set_plasticity::<Hinge>(0..1, Plasticity { most: 3.5, ..Plasticity::default() })
+        .unwrap_err();
+    assert!(matches!(error, Error::InvalidValue { value: 3.5, .. }), "{error:?}");
     let error = scene.set_plasticity::<Distance>(0..100_000, Plasticity::default()).unwrap_err().to_string();
     assert!(error.contains("100000") && error.contains("distance"), "{error}");
     let error = scene.set_plasticity::<supple::Area>(0..0, Plasticity::default()).unwrap_err().to_string();

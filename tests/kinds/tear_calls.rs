@@ -1,0 +1,77 @@
+//! Calls to a solver with torn cloth: changed constraints, requests of other solvers.
+
+use crate::common;
+use crate::common::{Pair, change, distance};
+use supple::scene::Bending;
+use supple::{ClothGrid, Distance, Error, Fabric, Material, Scene, Settings, Tearing};
+
+const COLUMNS: u32 = 7;
+
+/// The side of a cell \[m\].
+const CELL: f32 = 0.05;
+
+/// A sheet that hangs from its first row and tears along its fifth one. Shear springs are soft.
+fn sheet(rows: u32) -> Scene {
+    let mut scene = Scene::new();
+    let fabric = Fabric {
+        area_density: 0.1,
+        structural: Material::compliant(1e-2),
+        shear: Material::compliant(1e3),
+        bending: Bending::None,
+        tearing: Some(Tearing::at(f32::INFINITY)),
+        ..Fabric::default()
+    };
+    let column_axis = [(COLUMNS - 1) as f32 * CELL, 0.0, 0.0];
+    let row_axis = [0.0, -((rows - 1) as f32) * CELL, 0.0];
+    let grid = ClothGrid { columns: COLUMNS, rows, origin: [0.0; 3], column_axis, row_axis, fabric, tethers: None };
+    scene.add_cloth_grid(&grid).unwrap();
+    (0..COLUMNS).for_each(|column| scene.pin(column).unwrap());
+    let first = 4 * COLUMNS;
+    let line: Vec<[u32; 2]> = (first..first + COLUMNS - 1).map(|particle| [particle, particle + 1]).collect();
+    scene.set_tear_strain(&line, 5e-4).unwrap();
+    scene
+}
+
+/// A constraint names the particles of the scene, also if a tear has given it the copy of one of them.
+#[test]
+fn constraints_of_torn_vertices_change_by_their_particles_in_the_scene() {
+    let gpu = common::gpu();
+    let scene = sheet(9);
+    let settings = Settings { damping: 20.0, ..Settings::default() };
+    let mut pair = Pair::new(&gpu, &scene, settings);
+    let mut copies = Vec::new();
+    for _ in 0..30 {
+        pair.run(1, 1e-3, "tearing");
+        let tears = pair.reference.tear().unwrap();
+        assert_eq!(pair.solver.tear().unwrap(), tears);
+        copies.extend(tears.copies);
+    }
+    assert_eq!(copies.len() as u32, COLUMNS);
+    change!(pair, set_settings(Settings { gravity: [0.0; 3], ..settings }));
+    let column = |[a, b]: [u32; 2]| a.abs_diff(b) == COLUMNS;
+    let all = scene.constraint_count_of(<Distance as supple::constraints::Kind>::INFO) as u32;
+    for (index, own) in (0..all).zip(scene.distances(0..all)).filter(|(_, own)| column(own.particles)) {
+        change!(pair, set_constraint(index, Distance { rest_length: 1.2 * own.rest_length, ..own }));
+    }
+    pair.run(120, 1e-3, "longer");
+    let vertex = |particle: u32| copies.iter().find(|[_, copy]| *copy == particle).map_or(particle, |[own, _]| *own);
+    let x = pair.solver.read_positions().unwrap();
+    for &[a, b, c] in pair.solver.triangles() {
+        for [a, b] in [[a, b], [b, c], [c, a]].into_iter().filter(|side| column(side.map(vertex))) {
+            let length = distance(x[a as usize], x[b as usize]) / f64::from(CELL);
+            assert!((length - 1.2).abs() < 0.01, "{a} to {b}: {length} cells");
+        }
+    }
+}
+
+#[test]
+fn a_request_of_tears_of_another_scene_is_an_error() {
+    let gpu = common::gpu();
+    let [mut large, small] = [41, 7].map(|rows| common::solver(&gpu, &sheet(rows), Settings::default()));
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    let mut request = small.request_tears(&mut encoder).unwrap();
+    gpu.queue.submit([encoder.finish()]);
+    gpu.device.poll(supple::wgpu::PollType::wait_indefinitely()).unwrap();
+    let error = large.apply_tears(&request.try_take().unwrap().unwrap()).unwrap_err();
+    assert!(matches!(error, Error::LengthMismatch { left, right, .. } if left < right), "{error}");
+}
