@@ -1,6 +1,4 @@
-// Adds the sum of its corrections to the displacement of each particle. At the particle level the last of these
-// passes in a substep also resets the number of contacts; with surfaces validate_pairs.wgsl does, because the
-// truncation mark is needed until then.
+// Adds the sum of its corrections to the displacement of each particle.
 // One thread per contact, for the particles that it is marked to apply. Reads contacts. Writes displacement and
 // corrections of these particles; one contact is marked for each particle.
 
@@ -15,9 +13,6 @@
 
 // See find_contacts.wgsl.
 @group(0) @binding(7) var<storage, read> contacts: array<ActiveContact>;
-
-// True for the last of these passes in a substep.
-override IS_LAST: bool = false;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn apply_corrections(@builtin(global_invocation_id) id: vec3u) {
@@ -36,10 +31,8 @@ fn apply_corrections(@builtin(global_invocation_id) id: vec3u) {
 
 fn settle_particle(i: u32) {
     let sum = corrections[i];
-    if any(sum.xyz != vec3i()) || (ONLY_PARTICLES && IS_LAST) {
-        corrections[i] = vec4i(0, 0, 0, select(sum.w, 0, ONLY_PARTICLES && IS_LAST));
-    }
     if any(sum.xyz != vec3i()) {
+        corrections[i] = vec4i(0, 0, 0, sum.w);
         let correction = opaque(vec3f(sum.xyz) * contact_params.quantum, params.zero);
         var d = opaque(displacements[i].xyz + correction, params.zero);
         if !ONLY_PARTICLES && sum.w >= WAS_CUT {

@@ -1,11 +1,10 @@
 // Builds a division plane between the elements of each pair that would pass through each other, and computes the
 // share by which the displacement of each particle is truncated (Chen et al. 2025, Divide and Truncate; `cuts` in
 // src/collision/pair.rs).
-// One thread per pair. Reads pairs, positions, displacements, intersections, and the marks of truncated particles.
-// Writes the shares with an atomic maximum, in place of the corrections, and the dispatch size of
-// truncate_displacements.
-// The rounds between the first and the last test only pairs of particles that the round before has truncated. The
-// last round excuses no pair. If a pair or a contact was lost, the first round has all particles stopped instead.
+// One thread per pair. Reads pairs, positions, displacements, intersections, and the shares of earlier rounds. Writes
+// the shares of its round with an atomic maximum, one word a round, in place of the corrections.
+// A round returns at once if the round before has truncated nothing. The rounds between the first and the last test
+// only pairs of particles that the round before has truncated. The last round excuses no pair.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -15,24 +14,17 @@
 @group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(6) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
-// Indirect dispatches of truncate_displacements by round, then of solve_contacts and apply_corrections.
-@group(0) @binding(8) var<storage, read_write> late_dispatches: array<u32>;
 
 override ROUND: u32 = 0u;
-override ROUNDS: u32 = 1u;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn build_division_planes(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    if atomicLoad(&contact_status.stale) == INCOMPLETE {
-        dispatch_truncation();
-        return;
-    }
-    if i >= contact_status.pair_count {
+    if i >= contact_status.pair_count || atomicLoad(&contact_status.cut_round) < ROUND {
         return;
     }
     let row = pairs[i];
-    let is_between = ROUND > 0u && ROUND < ROUNDS - 1u;
+    let is_between = ROUND > 0u && ROUND < DIVISION_ROUNDS - 1u;
     if !is_between || has_been_cut(pair_particles(row)) {
         divide_pair(row);
     }
@@ -40,11 +32,24 @@ fn build_division_planes(@builtin(global_invocation_id) id: vec3u) {
 
 // Returns true if the round before has truncated a particle of the pair.
 fn has_been_cut(particles: vec4u) -> bool {
-    let mark = mark_for_round(ROUND);
-    return atomicLoad(&corrections[4u * particles.x + 3u]) == mark
-        || atomicLoad(&corrections[4u * particles.y + 3u]) == mark
-        || atomicLoad(&corrections[4u * particles.z + 3u]) == mark
-        || atomicLoad(&corrections[4u * particles.w + 3u]) == mark;
+    return cut_of(particles.x, ROUND - 1u) != 0
+        || cut_of(particles.y, ROUND - 1u) != 0
+        || cut_of(particles.z, ROUND - 1u) != 0
+        || cut_of(particles.w, ROUND - 1u) != 0;
+}
+
+// Returns the bits of the share by which a round has truncated a particle.
+fn cut_of(particle: u32, round: u32) -> i32 {
+    return atomicLoad(&corrections[4u * particle + round]);
+}
+
+// Returns the displacement of a particle relative to the drift, truncated by the rounds before.
+fn displacement_of(particle: u32) -> vec3f {
+    var left = 1.0;
+    for (var round = 0u; round < ROUND; round++) {
+        left = left_after(left, cut_of(particle, round), params.zero);
+    }
+    return opaque(opaque(displacements[particle].xyz - contact_status.drift, params.zero) * left, params.zero);
 }
 
 fn divide_pair(row: vec4u) {
@@ -55,12 +60,12 @@ fn divide_pair(row: vec4u) {
     var e: Four;
     for (var k = 0u; k < 4u; k++) {
         p[k] = opaque(positions[particles[k]].xyz - x0, params.zero);
-        e[k] = opaque(displacements[particles[k]].xyz - contact_status.drift, params.zero);
+        e[k] = displacement_of(particles[k]);
     }
     let first = contact_particles[particles.x];
     let second = contact_particles[particles.z];
     let thickness = pair_thickness(kind, particles, first.w & 0xffu, second.w & 0xffu);
-    let cut = cuts(kind, p, e, thickness, ROUND < ROUNDS - 1u, params.zero);
+    let cut = cuts(kind, p, e, thickness, ROUND < DIVISION_ROUNDS - 1u, params.zero);
     var marks: vec4u;
     for (var k = 0u; k < 4u; k++) {
         marks[k] = u32(atomicLoad(&corrections[mask_word(particles[k], params.particle_count)]));
@@ -71,14 +76,7 @@ fn divide_pair(row: vec4u) {
     }
     for (var k = 0u; k < select(4u, 2u, kind == PARTICLES); k++) {
         // Positive floats have the order of their bits.
-        atomicMax(&corrections[4u * particles[k]], bitcast<i32>(cut[k]));
+        atomicMax(&corrections[4u * particles[k] + ROUND], bitcast<i32>(cut[k]));
     }
-    dispatch_truncation();
-}
-
-// Sets the size of the dispatch that truncates. All threads write the same values.
-fn dispatch_truncation() {
-    let groups = workgroups(params.particle_count, WORKGROUP_SIZE);
-    late_dispatches[3u * ROUND] = groups.x;
-    late_dispatches[3u * ROUND + 1u] = groups.y;
+    atomicMax(&contact_status.cut_round, ROUND + 1u);
 }

@@ -18,9 +18,8 @@
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
 // The last iteration writes it for the next substep.
 @group(0) @binding(8) var<storage, read_write> anchors: array<FrictionAnchor>;
-
-// True in the last iteration of a substep.
-override IS_LAST: bool = false;
+// 1 in the last iteration of a substep, else 0.
+@group(0) @binding(9) var<uniform> is_last: u32;
 
 // Factor of the corrections of all but the last iteration. Mass splitting converges for factors below 2 (successive
 // over-relaxation).
@@ -34,7 +33,7 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
         contact_status.most_contacts = max(contact_status.most_contacts, found);
     }
     if place >= used_count(found, arrayLength(&contacts)) {
-        if IS_LAST && found > arrayLength(&contacts) {
+        if is_last == 1u && found > arrayLength(&contacts) {
             // The lists of contacts of the next substep find no anchor here. Writes beyond the array have no effect.
             anchors[place] = FrictionAnchor();
         }
@@ -49,12 +48,12 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
     let motion = motion_of(own.weights, particles);
     // Not if all particles are pinned, or one is not finite.
     if !(weight > 0.0 && length(motion) < 1e30) {
-        if IS_LAST {
+        if is_last == 1u {
             anchors[place] = FrictionAnchor(without_marks(own.pair), own.weights, own.offset, own.next | SLIDES);
         }
         return;
     }
-    let step = opaque1(select(OVER_RELAXATION, 1.0, IS_LAST) / weight, params.zero);
+    let step = opaque1(select(OVER_RELAXATION, 1.0, is_last == 1u) / weight, params.zero);
     let normal = own.plane.xyz;
     let along = opaque1(dot(normal, motion), params.zero);
     let depth = opaque1(own.plane.w - along, params.zero);
@@ -79,7 +78,7 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
         let weighted = opaque1(masses.w[k] * own.weights[k], params.zero);
         add_correction(particles[k], change, weighted, masses.most[k]);
     }
-    if IS_LAST {
+    if is_last == 1u {
         let largest = opaque1(most_friction * weight, params.zero);
         anchors[place] = anchor_of(own, particles, slides, largest);
     }

@@ -1,7 +1,7 @@
 // Marks the pair list as expired if its horizon has ended, or if a particle deviates from its predicted path by more
 // than half the margin. Along the predicted paths, unlisted pairs stay thickness + margin apart.
-// One thread per particle. Reads positions, displacements and tracked particles. Surfaces: writes the contact count
-// of its own particle, and after an incomplete list its displacement. The first thread that finds the list expired
+// One thread per particle. Reads positions, displacements and tracked particles. Writes the contact count of its own
+// particle, and on surfaces, after an incomplete list, its displacement. The first thread that finds the list expired
 // writes the dispatch sizes of the search.
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -26,16 +26,14 @@ fn validate_pairs(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     clear_contact_list(i);
-    if !ONLY_PARTICLES {
-        // apply_corrections.wgsl has cleared the sums; the count or the truncation mark may remain.
-        let contacts = corrections[i].w;
-        if contacts != 0 {
-            // Truncation before a reset does not count.
-            corrections[i].w = select(0, WAS_CUT, contacts < 0 && contact_status.now > 0u);
-        }
-        if atomicLoad(&contact_status.stale) == INCOMPLETE {
-            limit_displacement(i);
-        }
+    // apply_corrections.wgsl has cleared the sums; the count or the truncation mark may remain.
+    let contacts = corrections[i].w;
+    if contacts != 0 {
+        // Truncation before a reset does not count.
+        corrections[i].w = select(0, WAS_CUT, contacts < 0 && contact_status.now > 0u);
+    }
+    if !ONLY_PARTICLES && atomicLoad(&contact_status.stale) == INCOMPLETE {
+        limit_displacement(i);
     }
     var is_stale = is_expired(i) && (!SOME_UNTOUCHABLE || material_of(contact_particles[i].w) != UNTOUCHABLE);
     if i == 0u {

@@ -116,14 +116,18 @@ struct ContactStatus {
     halted: u32,
     // Contacts deeper than half their thickness at the start of a substep.
     deep_contacts: atomic<u32>,
+    // 1 + the last round of build_division_planes in this substep that has truncated a displacement, or 0.
+    cut_round: atomic<u32>,
+    // The size of the structure is a multiple of 16 bytes.
+    unused: array<u32, 3>,
 }
 
-// Indirect dispatches, three words each: one per `SearchPass` (src/schedule/plan.rs); find_contacts, which is also
-// the first round of build_division_planes on surfaces; its further rounds; resolve_intersections; solve_contacts and
-// apply_corrections.
+// Indirect dispatches, three words each: one per `SearchPass` (src/schedule/plan.rs); find_contacts and
+// build_division_planes; resolve_intersections; solve_contacts and apply_corrections.
 const SEARCH_PASSES = 6u;
 const CONTACTS_SIZE = 3u * SEARCH_PASSES;
-const DIVIDE_SIZE = CONTACTS_SIZE + 3u;
+const RESOLVE_SIZE = CONTACTS_SIZE + 3u;
+const SOLVE_SIZE = RESOLVE_SIZE + 3u;
 
 // States of the pair list: valid; expired; never searched since positions were reset; a pair of the last search or a
 // contact of this substep was lost.

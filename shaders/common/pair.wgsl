@@ -274,16 +274,23 @@ fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -
 const LEFT = 0.2;
 const FLOOR = 0.02;
 
-// Marks a particle for a round, in place of its number of contacts: the round before has truncated its displacement.
-fn mark_for_round(round: u32) -> i32 {
-    return -i32(round);
-}
+// Rounds of build_division_planes.
+const DIVISION_ROUNDS = 3u;
+
+// Mark of a particle whose displacement was truncated, in place of its number of contacts.
+const CUT = -1;
 
 // Flag beside the number of contacts of a particle: its displacement was truncated in the substep before.
 const WAS_CUT = 0x1000000;
 
 fn contacts_of(word: i32) -> i32 {
     return word & (WAS_CUT - 1);
+}
+
+// Returns the share of a displacement that is left if a round truncates what is left before it; `cut` has the bits of
+// the share of the round.
+fn left_after(left: f32, cut: i32, zero: u32) -> f32 {
+    return opaque1(left * opaque1(1.0 - bitcast<f32>(cut), zero), zero);
 }
 
 // Returns the share by which the displacement e of each particle is shortened so that the elements do not pass

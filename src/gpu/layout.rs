@@ -242,7 +242,9 @@ fn rows_of_contacts_have_the_layout_of_the_prelude() {
             truncated,
             allocated,
             halted,
-            deep_contacts
+            deep_contacts,
+            cut_round,
+            unused
         })
     );
     // Made on the host as zeroed bytes.

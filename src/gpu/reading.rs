@@ -313,7 +313,7 @@ impl<T> Readback<T> {
     /// Waits for the data; the encoder must have been submitted.
     fn wait(mut self, device: &wgpu::Device) -> Result<T> {
         let start = Instant::now();
-        let mut last_busy = start;
+        let mut idle_since = None;
         loop {
             if let Some(data) = self.try_take()? {
                 return Ok(data);
@@ -332,10 +332,11 @@ impl<T> Readback<T> {
                 Err(_) => return Err(Error::DeviceLost { reason: "it was lost during a wait".into() }),
             };
             if !idle {
-                last_busy = Instant::now();
-            } else if last_busy.elapsed() > IDLE_TIMEOUT {
-                return Err(Error::DeviceLost { reason: "submitted work did not complete".into() });
+                idle_since = None;
             } else if !self.has_arrived() {
+                if idle_since.get_or_insert_with(Instant::now).elapsed() > IDLE_TIMEOUT {
+                    return Err(Error::DeviceLost { reason: "submitted work did not complete".into() });
+                }
                 // Another thread that polls the same device delivers the data.
                 std::thread::sleep(Duration::from_millis(1));
             }

@@ -5,7 +5,7 @@ use super::search::{Staleness, TrackedParticle, from_segment};
 use crate::collision::ContactReport;
 use crate::collision::pair::{Contact, PairKind, closest, cuts, meet, unpack, weighted};
 use crate::geometry::vector::{dot, length};
-use crate::schedule::plan::ROUNDS;
+use crate::schedule::plan::DIVISION_ROUNDS;
 use crate::sim::capacities::Capacities;
 use crate::sim::contact_params::WAS_CUT;
 use glam::Vec3;
@@ -58,7 +58,7 @@ pub(super) struct Contacts {
     pub truncated: u32,
     /// Number of substeps in which all particles stood still.
     pub halted: u32,
-    /// True if a displacement was truncated in the previous round.
+    /// True if the last round of division planes has truncated a displacement.
     pub has_cut: bool,
     /// Intersections at the end of the last step: edge, triangle, and the wings of the edge.
     pub crossings: Vec<[u32; 7]>,
@@ -267,46 +267,46 @@ impl Reference {
         if round > 0 && !std::mem::take(&mut self.contacts.has_cut) {
             return;
         }
-        if round == 0 && self.contacts.stale == Staleness::Incomplete {
-            self.stand_still();
-            return;
-        }
-        let excused = round + 1 < ROUNDS;
+        let excused = round + 1 < DIVISION_ROUNDS;
         for place in 0..self.contacts.pairs.len() {
             let (kind, particles) = unpack(self.contacts.pairs[place]);
             let thickness = self.thickness(kind, particles);
-            let e = particles.map(|i| self.displacements[i as usize] - self.contacts.drift);
+            let e = particles.map(|i| self.truncated(i as usize, round));
             let Some(cuts) = cuts(kind, self.points(particles), e, thickness, excused) else { continue };
             if self.is_tangled(kind, particles) {
                 continue;
             }
             for k in members(kind) {
-                let [cut, ..] = &mut self.contacts.corrections[particles[k] as usize];
+                let cut = &mut self.contacts.corrections[particles[k] as usize][round as usize];
                 // The bits of positive floats are ordered like the floats.
                 *cut = (*cut).max(cuts[k].to_bits() as i32);
+                self.contacts.has_cut = true;
             }
         }
     }
 
-    /// Truncates all displacements to 0: then nothing crosses, whichever pairs are missing.
-    fn stand_still(&mut self) {
-        self.displacements.fill(Vec3::ZERO);
-        self.contacts.corrections.iter_mut().for_each(|[.., count]| *count = -1);
-        self.contacts.truncated = self.contacts.truncated.wrapping_add(self.displacements.len() as u32);
-        self.contacts.halted += 1;
+    /// The displacement of a particle relative to the drift, truncated by the rounds before `round`.
+    fn truncated(&self, i: usize, round: u32) -> Vec3 {
+        let cuts = &self.contacts.corrections[i][..round as usize];
+        let left = cuts.iter().fold(1.0, |left, &cut| left * (1.0 - f32::from_bits(cut as u32)));
+        (self.displacements[i] - self.contacts.drift) * left
     }
 
+    /// Truncates a displacement by the shares of all rounds. If a pair or a contact was lost, all particles stand still:
+    /// then nothing crosses, whichever pairs are missing.
     pub(super) fn truncate_displacement(&mut self, i: usize) {
-        let [cut, .., count] = &mut self.contacts.corrections[i];
-        let cut = f32::from_bits(std::mem::take(cut) as u32);
-        if cut > 0.0 {
-            // Not a count: marks the particle as truncated.
-            *count = -1;
-            let drift = self.contacts.drift;
-            self.displacements[i] = drift + (self.displacements[i] - drift) * (1.0 - cut);
-            self.contacts.truncated += 1;
-            self.contacts.has_cut = true;
+        let stands_still = self.contacts.stale == Staleness::Incomplete;
+        let [cuts @ .., _] = self.contacts.corrections[i];
+        if !stands_still && cuts == [0; DIVISION_ROUNDS as usize] {
+            return;
         }
+        let truncated = self.contacts.drift + self.truncated(i, DIVISION_ROUNDS);
+        self.displacements[i] = if stands_still { Vec3::ZERO } else { truncated };
+        // Not a count: marks the particle as truncated.
+        self.contacts.corrections[i] = [0, 0, 0, -1];
+        let count = if stands_still { 1 } else { cuts.iter().filter(|&&cut| cut != 0).count() };
+        self.contacts.truncated = self.contacts.truncated.wrapping_add(count as u32);
+        self.contacts.halted += u32::from(stands_still && i == 0);
     }
 
     pub(super) fn apply_corrections(&mut self, i: usize) {

@@ -155,20 +155,14 @@ pub enum Pass {
         is_last: bool,
     },
     /// Adds the sum of its corrections to each displacement.
-    ApplyCorrections {
-        /// True for the last one in the substep.
-        is_last: bool,
-    },
+    ApplyCorrections,
     /// Builds division planes between pairs that would still pass through each other (Chen et al. 2025).
     BuildDivisionPlanes {
         /// Number of the round; later rounds return at once if the previous one truncated no displacement.
         round: u32,
     },
     /// Truncates displacements in front of the division planes.
-    TruncateDisplacements {
-        /// Number of the round.
-        round: u32,
-    },
+    TruncateDisplacements,
     /// Clears the list of contact events, and the table of the contacts of the step.
     ClearContactEvents,
     /// Adds the contacts of the substep to the table of the step.

@@ -43,13 +43,13 @@
 //!
 //! ```text
 //! InterpolateColliders SolveTethers Project … (Collide) ValidatePairs Search … FindContacts (ResolveIntersections)
-//! (Project … SolveContacts ApplyCorrections Collide) … (BuildDivisionPlanes TruncateDisplacements) …
+//! (Project … SolveContacts ApplyCorrections Collide) … BuildDivisionPlanes … TruncateDisplacements
 //! ```
 //!
 //! The first `Collide`, `ResolveIntersections`, `BuildDivisionPlanes` and `TruncateDisplacements` exist at the surface
 //! level only. `Project` in the iterations of contacts is that of groups, after the first iteration. The `Search` passes
-//! return at once while the pair list is valid. Later rounds of `BuildDivisionPlanes` and `TruncateDisplacements` return
-//! at once if the previous round truncated nothing.
+//! return at once while the pair list is valid. Later rounds of `BuildDivisionPlanes` return at once if the previous round
+//! truncated nothing.
 //!
 //! `ResolveIntersections` reads the intersections of the end of the previous step. There, `SortForIntersections`,
 //! `ClearIntersections` and `FindIntersections` find them.
@@ -67,8 +67,8 @@ use std::ops::Range;
 /// Maximum number of pins for [`Pass::IntegrateTethered`], which needs a copy of their positions before the substep.
 pub(crate) const FEW_PINS: usize = 8;
 
-/// Number of rounds of [`Pass::BuildDivisionPlanes`].
-pub(crate) const ROUNDS: u32 = 4;
+/// Number of rounds of [`Pass::BuildDivisionPlanes`]: at most 3, one word each in the corrections of a particle.
+pub(crate) const DIVISION_ROUNDS: u32 = 3;
 
 /// The passes of a step. See the [module documentation](self).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -219,10 +219,8 @@ impl Plan {
             self.substep.push(Pass::Collide { is_first: true });
         }
         if apart {
-            self.substep.extend(
-                (0..ROUNDS)
-                    .flat_map(|round| [Pass::BuildDivisionPlanes { round }, Pass::TruncateDisplacements { round }]),
-            );
+            self.substep.extend((0..DIVISION_ROUNDS).map(|round| Pass::BuildDivisionPlanes { round }));
+            self.substep.push(Pass::TruncateDisplacements);
         }
         self.push_rest();
     }
@@ -247,7 +245,7 @@ impl Plan {
             if iteration > 0 {
                 self.push_groups(compiled, settings.sweep, settings.iterations + iteration);
             }
-            self.substep.extend([Pass::SolveContacts { is_last }, Pass::ApplyCorrections { is_last }]);
+            self.substep.extend([Pass::SolveContacts { is_last }, Pass::ApplyCorrections]);
             self.substep.extend(inputs.skinned.then_some(Pass::LimitSkinned { is_first: false }));
             if (own.iterations - 1 - iteration).is_multiple_of(stride) {
                 self.substep.extend(collide(!apart && iteration < stride));

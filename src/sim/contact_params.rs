@@ -361,6 +361,7 @@ mod tests {
             (include_str!("../../shaders/common/params.wgsl"), format!("override WORKGROUP_SIZE: u32 = {WORKGROUP};")),
             (coarse, format!("const SPEED_CLASSES = {SPEED_CLASSES}u;")),
             (pair, format!("const WAS_CUT = {WAS_CUT:#x};")),
+            (pair, format!("const DIVISION_ROUNDS = {}u;", crate::schedule::plan::DIVISION_ROUNDS)),
             (cluster, format!("const HEAD = {}u;", crate::schedule::clusters::HEAD)),
         ] {
             assert!(text.lines().any(|own| own == line), "{line}");

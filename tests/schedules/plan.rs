@@ -5,7 +5,7 @@ use supple::internals::coloring::Span;
 use supple::internals::{Pass, Plan};
 use supple::{
     ClothGrid, Collider, ContactMaterial, ContactMaterialId, Distance, Execution, Material, Particle, Reference, Scene,
-    SelfCollision, Settings, Tethers, Wind,
+    SelfCollision, Settings, Shape, Tethers, Wind,
 };
 
 fn plan(scene: &Scene, settings: Settings) -> Plan {
@@ -193,6 +193,23 @@ fn a_substep_of_a_cloth_costs_5_dispatches_with_few_pins_and_6_with_many() {
         assert_eq!(plan(&many, settings).dispatches_per_substep(), sweep + 2);
         assert_eq!(dispatches(Some(Tethers::default()), Settings { tethers: false, ..settings }), sweep + 1);
     }
+}
+
+#[test]
+fn contacts_cost_few_dispatches_per_substep() {
+    // The search takes six dispatches, each iteration two, and one more with a collider; surfaces have six iterations and
+    // three rounds of division planes.
+    let mut scene = grid(64, 64, None);
+    let alone = plan(&scene, Settings::default()).dispatches_per_substep();
+    let contacts = |scene: &Scene, own| {
+        let settings = Settings { self_collision: Some(own), ..Settings::default() };
+        plan(scene, settings).dispatches_per_substep() - alone
+    };
+    assert_eq!(contacts(&scene, SelfCollision::default()), 16);
+    assert_eq!(contacts(&scene, SelfCollision::surfaces()), 25);
+    scene.add_collider(Collider { shape: Shape::Sphere { radius: 0.3 }, ..Collider::default() }).unwrap();
+    assert_eq!(contacts(&scene, SelfCollision::default()), 21);
+    assert_eq!(contacts(&scene, SelfCollision::surfaces()), 37);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
 use crate::gpu::stage::Slot::{Read, Uniform, Write};
 use crate::gpu::store::PipelineStore;
-use crate::schedule::plan::{Pass, ROUNDS, SearchPass};
+use crate::schedule::plan::{DIVISION_ROUNDS, Pass, SearchPass};
 use crate::sim::capacities::Capacities;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
@@ -23,10 +23,10 @@ const ANCHOR_BYTES: u64 = 48;
 /// Bytes of the two rows of a particle in `corrections`; see `shaders/collision/find_contacts.wgsl`.
 const CORRECTION_BYTES: u64 = 32;
 
-/// Byte offsets in `dispatches`: workgroups of find_contacts, which also serve the first round of division planes; of
-/// resolve_intersections; of solve_contacts and apply_corrections.
+/// Byte offsets in `dispatches`: workgroups of find_contacts and build_division_planes; of resolve_intersections; of
+/// solve_contacts and apply_corrections.
 const FIND: u64 = 12 * SearchPass::ALL.len() as u64;
-const RESOLVE: u64 = FIND + 12 + 12 * ROUNDS as u64;
+const RESOLVE: u64 = FIND + 12;
 const SOLVE: u64 = RESOLVE + 12;
 
 /// The passes of contacts between particles.
@@ -35,18 +35,16 @@ pub(in crate::gpu) struct ContactPasses {
     search: SearchPasses,
     find: Bound,
     resolve: Option<Bound>,
-    /// All but the last in a substep, if there are several, and the last; also the next.
-    solve: [Option<Bound>; 2],
-    apply: [Option<Bound>; 2],
+    /// In all iterations of a substep but the last, and in the last.
+    solve: [Bound; 2],
+    apply: Bound,
     /// By round.
     divide: Vec<Bound>,
-    truncate: Vec<Bound>,
+    truncate: Option<Bound>,
     /// `None` without contact events.
     note: Option<Bound>,
     /// Workgroups of passes: 12 bytes each; see `shaders/common/contacts.wgsl`.
     dispatches: wgpu::Buffer,
-    /// Workgroups of the rounds of truncation.
-    late_dispatches: wgpu::Buffer,
     /// Sums, counts and lists of contacts per particle.
     pub corrections: wgpu::Buffer,
     tracked: wgpu::Buffer,
@@ -81,7 +79,6 @@ pub(super) struct PairBuffers {
     pub anchors: wgpu::Buffer,
     pub corrections: wgpu::Buffer,
     pub dispatches: wgpu::Buffer,
-    pub late_dispatches: wgpu::Buffer,
     pub intersections: wgpu::Buffer,
 }
 
@@ -109,24 +106,10 @@ impl PairBuffers {
         let [pairs, contacts, anchors] = make_lists(maker, controls.capacities)?;
         let corrections = maker.empty("corrections", count * CORRECTION_BYTES, storage)?;
         // No workgroups until a pass writes their number.
-        let sizes = [[0u32, 1, 1]; SearchPass::ALL.len() + 3 + ROUNDS as usize];
+        let sizes = [[0u32, 1, 1]; SearchPass::ALL.len() + 3];
         let dispatches = maker.filled(queue, "contact_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
-        let sizes = [[0u32, 1, 1]; ROUNDS as usize];
-        let late_dispatches = maker.filled(queue, "late_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
         let intersections = maker.empty("intersections", if only_particles { 4 } else { count * 32 }, storage)?;
-        Ok(Self {
-            elements,
-            cells,
-            sorted,
-            tracked,
-            pairs,
-            contacts,
-            anchors,
-            corrections,
-            dispatches,
-            late_dispatches,
-            intersections,
-        })
+        Ok(Self { elements, cells, sorted, tracked, pairs, contacts, anchors, corrections, dispatches, intersections })
     }
 }
 
@@ -153,23 +136,23 @@ impl ContactPasses {
             status: (Write, &contacts.status),
             constants: [("ONLY_PARTICLES", f64::from(u8::from(only_particles))), ("SCALED", scaled(controls))],
         };
-        let runs = |is_last| controls.plan.contains(&Pass::SolveContacts { is_last });
+        let flag = |is_last: u32| maker.filled(queue, "is_last", &[[is_last, 0, 0, 0]], BufferUsages::UNIFORM);
+        let is_last = [flag(0)?, flag(1)?];
         // No intersections and no division planes at the particle level.
-        let rounds = 0..if only_particles { 0 } else { ROUNDS };
+        let rounds = 0..if only_particles { 0 } else { DIVISION_ROUNDS };
         Ok(Self {
             search: SearchPasses::new(&bindings, controls),
             find: bindings.find(),
             resolve: (!only_particles).then(|| bindings.resolve()),
-            solve: [false, true].map(|is_last| runs(is_last).then(|| bindings.solve(is_last))),
-            apply: [false, true].map(|is_last| runs(is_last).then(|| bindings.apply(is_last))),
-            divide: rounds.clone().map(|round| bindings.divide(round)).collect(),
-            truncate: rounds.map(|round| bindings.truncate(round)).collect(),
+            solve: is_last.each_ref().map(|is_last| bindings.solve(is_last)),
+            apply: bindings.apply(),
+            divide: rounds.map(|round| bindings.divide(round)).collect(),
+            truncate: (!only_particles).then(|| bindings.truncate()),
             note: (controls.settings.contact_events > 0).then(|| bindings.note(shared)),
             watch: (!controls.capacities.is_fixed).then(|| Watch::new(&maker)).transpose()?,
             bytes: maker.made_bytes(),
             lists: [made.pairs, made.contacts, made.anchors],
             dispatches: made.dispatches,
-            late_dispatches: made.late_dispatches,
             corrections: made.corrections,
             tracked: made.tracked,
             intersections: made.intersections,
@@ -177,7 +160,7 @@ impl ContactPasses {
     }
 
     /// The buffers with state that outlasts a step. The grid is filled anew by each search, contacts in each substep.
-    pub fn state_buffers(&self) -> [(&'static str, &wgpu::Buffer); 7] {
+    pub fn state_buffers(&self) -> [(&'static str, &wgpu::Buffer); 6] {
         let [pairs, _, anchors] = &self.lists;
         [
             ("pairs", pairs),
@@ -186,14 +169,12 @@ impl ContactPasses {
             ("corrections", &self.corrections),
             ("intersections", &self.intersections),
             ("dispatches", &self.dispatches),
-            ("late_dispatches", &self.late_dispatches),
         ]
     }
 
     /// All passes.
     pub(super) fn passes_mut(&mut self) -> impl Iterator<Item = &mut Bound> {
-        let rounds = self.solve.iter_mut().chain(&mut self.apply).flatten();
-        let own = [&mut self.find].into_iter().chain(&mut self.resolve).chain(rounds);
+        let own = [&mut self.find, &mut self.apply].into_iter().chain(&mut self.resolve).chain(&mut self.solve);
         own.chain(&mut self.divide).chain(&mut self.truncate).chain(&mut self.note).chain(self.search.passes_mut())
     }
 
@@ -203,15 +184,12 @@ impl ContactPasses {
         match pass {
             Pass::FindContacts => Some((&self.find, indirect(FIND))),
             Pass::ResolveIntersections => Some((self.resolve.as_ref()?, indirect(RESOLVE))),
-            Pass::SolveContacts { is_last } => Some((self.solve[usize::from(is_last)].as_ref()?, indirect(SOLVE))),
-            Pass::ApplyCorrections { is_last } => Some((self.apply[usize::from(is_last)].as_ref()?, indirect(SOLVE))),
+            Pass::SolveContacts { is_last } => Some((&self.solve[usize::from(is_last)], indirect(SOLVE))),
+            Pass::ApplyCorrections => Some((&self.apply, indirect(SOLVE))),
             Pass::NoteContacts => Some((self.note.as_ref()?, indirect(SOLVE))),
-            Pass::BuildDivisionPlanes { round } => {
-                Some((&self.divide[round as usize], indirect(FIND + 12 * u64::from(round))))
-            }
-            Pass::TruncateDisplacements { round } => {
-                let size = Size::Indirect(&self.late_dispatches, 12 * u64::from(round));
-                Some((&self.truncate[round as usize], size))
+            Pass::BuildDivisionPlanes { round } => Some((&self.divide[round as usize], indirect(FIND))),
+            Pass::TruncateDisplacements => {
+                Some((self.truncate.as_ref()?, Size::Threads(controls.scene.particle_count() as u32)))
             }
             _ => self.search.dispatch(pass, controls, parameters, &self.dispatches),
         }
@@ -255,20 +233,24 @@ impl Bindings<'_> {
         self.binder.bind("resolve_intersections", text, &[&self.motion[..3], &own].concat())
     }
 
-    fn solve(&self, is_last: bool) -> Bound {
+    fn solve(&self, is_last: &wgpu::Buffer) -> Bound {
         let made = self.made;
-        let own =
-            [self.particles, (Write, &made.contacts), (Write, &made.corrections), self.status, (Write, &made.anchors)];
+        let own = [
+            self.particles,
+            (Write, &made.contacts),
+            (Write, &made.corrections),
+            self.status,
+            (Write, &made.anchors),
+            (Uniform, is_last),
+        ];
         let text = concat!(
             include_str!("../../../shaders/collision/solve_contacts.wgsl"),
             include_str!("../../../shaders/collision/contact_sides.wgsl")
         );
-        let [only_particles, scaled] = self.constants;
-        let constants = [only_particles, scaled, ("IS_LAST", f64::from(u8::from(is_last)))];
-        self.binder.bind_with("solve_contacts", text, &[self.motion.as_slice(), &own].concat(), &constants)
+        self.binder.bind_with("solve_contacts", text, &[self.motion.as_slice(), &own].concat(), &self.constants)
     }
 
-    fn apply(&self, is_last: bool) -> Bound {
+    fn apply(&self) -> Bound {
         let made = self.made;
         let own = [
             self.displacements,
@@ -278,8 +260,7 @@ impl Bindings<'_> {
             (Read, &made.contacts),
         ];
         let text = include_str!("../../../shaders/collision/apply_corrections.wgsl");
-        let constants = [self.constants[0], ("IS_LAST", f64::from(u8::from(is_last)))];
-        self.binder.bind_with("apply_corrections", text, &[&self.motion[..3], &own].concat(), &constants)
+        self.binder.bind_with("apply_corrections", text, &[&self.motion[..3], &own].concat(), &self.constants[..1])
     }
 
     fn note(&self, shared: &Buffers) -> Bound {
@@ -294,27 +275,19 @@ impl Bindings<'_> {
 
     fn divide(&self, round: u32) -> Bound {
         let made = self.made;
-        let own = [
-            (Read, &made.pairs),
-            self.particles,
-            (Write, &made.corrections),
-            self.status,
-            (Write, &made.late_dispatches),
-        ];
+        let own = [(Read, &made.pairs), self.particles, (Write, &made.corrections), self.status];
         let text = concat!(
             include_str!("../../../shaders/collision/build_division_planes.wgsl"),
             include_str!("../../../shaders/collision/contact_sides.wgsl")
         );
         let bindings = [self.motion.as_slice(), &own].concat();
-        let constants = [("ROUND", f64::from(round)), ("ROUNDS", f64::from(ROUNDS)), self.constants[1]];
+        let constants = [("ROUND", f64::from(round)), self.constants[1]];
         self.binder.bind_with("build_division_planes", text, &bindings, &constants)
     }
 
-    fn truncate(&self, round: u32) -> Bound {
-        let made = self.made;
-        let own =
-            [self.motion[0], self.displacements, (Write, &made.corrections), self.status, (Write, &made.dispatches)];
+    fn truncate(&self) -> Bound {
+        let own = [self.motion[0], self.displacements, (Write, &self.made.corrections), self.status];
         let text = include_str!("../../../shaders/collision/truncate_displacements.wgsl");
-        self.binder.bind_with("truncate_displacements", text, &own, &[("ROUND", f64::from(round))])
+        self.binder.bind("truncate_displacements", text, &own)
     }
 }

@@ -5,7 +5,7 @@ use super::{Binding, Bound, Size};
 use crate::gpu::profile::pass_name;
 use crate::gpu::stage::Slot::{Read, Write};
 use crate::schedule::contacts::UNTOUCHABLE;
-use crate::schedule::plan::{Pass, ROUNDS, SearchPass};
+use crate::schedule::plan::{Pass, SearchPass};
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
 
@@ -132,10 +132,9 @@ impl Bindings<'_> {
 
     fn finish_search(&self) -> Bound {
         let made = self.made;
-        let written = [self.status, (Write, &made.dispatches), (Write, &made.late_dispatches)];
+        let written = [self.status, (Write, &made.dispatches)];
         let lists = [(Read, &made.pairs), (Read, &made.contacts)];
-        let constants = [self.constants[0], ("ROUNDS", f64::from(ROUNDS))];
-        self.bind("finish_search", FINISH_SEARCH, &[&self.motion[..2], &written, &lists], &constants)
+        self.bind("finish_search", FINISH_SEARCH, &[&self.motion[..2], &written, &lists], &self.constants[..1])
     }
 
     fn intersections(&self, entry: &str) -> Bound {

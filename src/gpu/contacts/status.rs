@@ -31,6 +31,8 @@ pub(in crate::gpu) struct ContactStatus {
     pub allocated: [u32; 3],
     pub halted: u32,
     pub deep_contacts: u32,
+    pub cut_round: u32,
+    pub unused: [u32; 3],
 }
 
 impl ContactStatus {
