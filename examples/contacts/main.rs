@@ -200,7 +200,7 @@ fn make(arguments: &Arguments, alone: bool, without: Option<f64>) -> anyhow::Res
             SelfCollisionLevel::Surfaces => SelfCollision::surfaces(),
         };
         SelfCollision {
-            iterations: arguments.contact_iterations.or(setup.contact_iterations).unwrap_or(own.iterations),
+            iterations: arguments.contact_iterations.or(setup.contact_iterations),
             margin: arguments.margin.or(setup.margin).unwrap_or(own.margin),
             pairs_per_particle: setup.pairs_per_particle.unwrap_or(own.pairs_per_particle),
             ..own

@@ -155,7 +155,7 @@ pub(super) struct SelfCollisionParametersFile {
     pub level: LevelFile,
     /// The margin of the search, in thicknesses, 0.05 to 10. Default 0.5.
     pub margin: Option<f32>,
-    /// Sweeps over the contacts per substep, 1 to 64. Default 4; for "surfaces" 6.
+    /// Sweeps over the contacts per substep, 1 to 64. Default 4; for "surfaces" 6; with shape matching 10.
     pub iterations: Option<u32>,
     /// The capacity for pairs per particle at the start, 1 to 256. Default 12; for "surfaces" 48.
     pub pairs_per_particle: Option<u32>,
@@ -177,7 +177,7 @@ impl SelfCollisionFile {
         Some(SelfCollision {
             level: default.level,
             margin: parameters.margin.unwrap_or(default.margin),
-            iterations: parameters.iterations.unwrap_or(default.iterations),
+            iterations: parameters.iterations,
             pairs_per_particle: parameters.pairs_per_particle.unwrap_or(default.pairs_per_particle),
             fixed_capacity: parameters.fixed_capacity,
         })

@@ -57,6 +57,7 @@
 pub use super::pass::{Pass, SearchPass};
 
 use crate::collision::SelfCollision;
+use crate::constraints::{Kind, ShapeMatching, kind_index};
 use crate::schedule::chains::chain_kinds;
 use crate::schedule::coloring::Span;
 use crate::schedule::compiled::{CompiledKind, CompiledScene};
@@ -239,15 +240,16 @@ impl Plan {
         // Colliders come last in an iteration, so that no particle is within one at the end of a substep. Particles
         // without groups do not rest as evenly as surfaces: every second iteration suffices for them.
         let stride = if apart || compiled.has_groups() { 1 } else { 2 };
-        for iteration in 0..own.iterations {
-            let is_last = iteration + 1 == own.iterations;
+        let sweeps = own.sweeps(compiled.kinds[kind_index(ShapeMatching::INFO)].len() > 0);
+        for iteration in 0..sweeps {
+            let is_last = iteration + 1 == sweeps;
             // Groups converge with the contacts: a contact moves single particles of a rigid body.
             if iteration > 0 {
                 self.push_groups(compiled, settings.sweep, settings.iterations + iteration);
             }
             self.substep.extend([Pass::SolveContacts { is_last }, Pass::ApplyCorrections]);
             self.substep.extend(inputs.skinned.then_some(Pass::LimitSkinned { is_first: false }));
-            if (own.iterations - 1 - iteration).is_multiple_of(stride) {
+            if (sweeps - 1 - iteration).is_multiple_of(stride) {
                 self.substep.extend(collide(!apart && iteration < stride));
             }
         }

@@ -227,7 +227,7 @@ impl Settings {
     /// Returns true if anything reads λ after the projection of its constraint. Groups are solved again in each iteration of
     /// contacts.
     pub(crate) fn keeps_lambdas(&self, has_groups: bool) -> bool {
-        let repeats_groups = has_groups && self.self_collision.is_some_and(|own| own.iterations > 1);
+        let repeats_groups = has_groups && self.self_collision.is_some_and(|own| own.iterations != Some(1));
         self.keep_lambdas || self.mean_forces || self.iterations > 1 || repeats_groups
     }
 

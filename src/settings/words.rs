@@ -68,7 +68,7 @@ impl Settings {
         w.word(self_collision.is_some().into());
         if let Some(SelfCollision { level, margin, iterations, pairs_per_particle, fixed_capacity }) = self_collision {
             w.floats(&[margin]);
-            [place(&LEVELS, &level), iterations, pairs_per_particle, fixed_capacity.into()]
+            [place(&LEVELS, &level), iterations.unwrap_or(0), pairs_per_particle, fixed_capacity.into()]
                 .into_iter()
                 .for_each(|word| w.word(word));
         }
@@ -101,6 +101,7 @@ impl Settings {
                 let margin = r.float()?;
                 let level = at(&LEVELS, "self-collision", r.word()?)?;
                 let ([iterations, pairs_per_particle], fixed_capacity) = (r.words()?, r.flag()?);
+                let iterations = (iterations > 0).then_some(iterations);
                 Some(SelfCollision { level, margin, iterations, pairs_per_particle, fixed_capacity })
             }
         };

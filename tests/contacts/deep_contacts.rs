@@ -52,7 +52,7 @@ fn a_heavy_ball_reports_deep_contacts_and_a_light_one_does_not() {
 #[test]
 fn more_iterations_and_substeps_mend_deep_contacts() {
     for (iterations, substeps, is_deep) in [(6, 20, true), (24, 20, false), (12, 60, false)] {
-        let own = SelfCollision { iterations, ..SelfCollision::surfaces() };
+        let own = SelfCollision { iterations: Some(iterations), ..SelfCollision::surfaces() };
         let settings = Settings { self_collision: Some(own), substeps, ..Settings::default() };
         let mut reference = Reference::new(&ball_on_sheets(0.05), settings).unwrap();
         reference.step(30);

@@ -99,7 +99,7 @@ fn ten_layers_below_the_friction_angle_move_less_than_a_millimetre() {
 fn three_wide_layers_and_few_iterations_move_less_than_a_millimetre() {
     for (n, iterations) in [(8, 6), (6, 4)] {
         let (scene, settings) = layers(3, n, 22.0);
-        let own = SelfCollision { iterations, ..SelfCollision::surfaces() };
+        let own = SelfCollision { iterations: Some(iterations), ..SelfCollision::surfaces() };
         let settings = Settings { self_collision: Some(own), ..settings };
         check_layers_stop(&mut Reference::new(&scene, settings).unwrap(), &scene, 60, 3, 1e-3);
     }
@@ -158,7 +158,7 @@ fn rigid_stack(count: usize) -> (Scene, std::ops::Range<u32>) {
 fn a_stack_of_rigid_bodies_comes_to_rest() {
     let gpu = common::gpu();
     let settings = Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() };
-    for (count, steps, least) in [(2, 120, 0.35), (5, 240, 1.05)] {
+    for (count, steps, least) in [(2, 120, 0.35), (5, 180, 1.05)] {
         let (scene, top) = rigid_stack(count);
         for mut backend in both(&gpu, &scene, settings).into_iter().take(if count > 3 { 1 } else { 2 }) {
             backend.step(steps);
@@ -170,21 +170,6 @@ fn a_stack_of_rigid_bodies_comes_to_rest() {
             assert!(height > least, "{}: {count} bodies: the top body is at {height} m", backend.name());
         }
     }
-}
-
-/// With the default of 4 iterations, 4.9 mm/s remain after three seconds.
-#[test]
-fn a_stack_of_five_rigid_bodies_rests_after_three_seconds_with_ten_iterations() {
-    let (scene, top) = rigid_stack(5);
-    let own = SelfCollision { iterations: 10, ..SelfCollision::default() };
-    let settings = Settings { self_collision: Some(own), ..Settings::default() };
-    let mut reference = Reference::new(&scene, settings).unwrap();
-    reference.step(180);
-    let speed = largest_speed(&reference.velocities());
-    let height = mean(&reference.positions()[top.start as usize..top.end as usize])[1];
-    println!("{speed} m/s, top at {height} m");
-    assert!(speed < 1e-3, "a particle moves at {speed} m/s");
-    assert!(height > 1.05, "the top body is at {height} m");
 }
 
 fn soft() -> Elasticity {

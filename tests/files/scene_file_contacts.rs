@@ -778,7 +778,8 @@ fn motions_equal_those_of_the_library() {
 
 #[test]
 fn self_collision_equals_that_of_the_library() {
-    let figures = SelfCollision { margin: 2.0, iterations: 3, pairs_per_particle: 20, ..SelfCollision::surfaces() };
+    let figures =
+        SelfCollision { margin: 2.0, iterations: Some(3), pairs_per_particle: 20, ..SelfCollision::surfaces() };
     let cases = [
         ("false", None),
         ("null", None),
@@ -786,7 +787,7 @@ fn self_collision_equals_that_of_the_library() {
         (r#""surfaces""#, Some(SelfCollision::surfaces())),
         ("{}", Some(SelfCollision::default())),
         (r#"{"level": "surfaces"}"#, Some(SelfCollision::surfaces())),
-        (r#"{"iterations": 4}"#, Some(SelfCollision { iterations: 4, ..SelfCollision::default() })),
+        (r#"{"iterations": 4}"#, Some(SelfCollision { iterations: Some(4), ..SelfCollision::default() })),
         (r#"{"level": "surfaces", "margin": 2, "iterations": 3, "pairs_per_particle": 20}"#, Some(figures)),
     ];
     for (text, self_collision) in cases {

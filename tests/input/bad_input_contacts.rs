@@ -234,7 +234,11 @@ fn contact_settings_out_of_range_are_rejected() {
         bad.push((format!("margin {margin}"), SelfCollision { margin, ..plain }, "margin"));
     }
     for iterations in [0, 65, u32::MAX] {
-        bad.push((format!("{iterations} iterations"), SelfCollision { iterations, ..plain }, "iterations"));
+        bad.push((
+            format!("{iterations} iterations"),
+            SelfCollision { iterations: Some(iterations), ..plain },
+            "iterations",
+        ));
     }
     for pairs_per_particle in [0, 257, u32::MAX] {
         let own = SelfCollision { pairs_per_particle, ..plain };

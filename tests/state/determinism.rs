@@ -37,7 +37,11 @@ fn cases() -> [(&'static str, Scene, Settings); 8] {
         ("tiles", cloth(), Settings { execution: Execution::Tiles, ..base }),
         ("clusters", cloth(), Settings { execution: Execution::Clusters, substeps: 2, ..base }),
         ("particles that touch", pressed(), touching(SelfCollision::default())),
-        ("surfaces that touch", pressed(), touching(SelfCollision { iterations: 1, ..SelfCollision::surfaces() })),
+        (
+            "surfaces that touch",
+            pressed(),
+            touching(SelfCollision { iterations: Some(1), ..SelfCollision::surfaces() }),
+        ),
         ("cloth", cloth(), base),
         ("iterations", cloth(), Settings { substeps: 3, iterations: 3, ..base }),
         ("wind", cloth(), Settings { wind: Some(gusts()), ..base }),

@@ -111,7 +111,7 @@ fn settings(random: &mut Random) -> Settings {
     // The lists hold all pairs: which pairs a full list loses is not reproducible.
     let self_collision = match random.below(4) {
         0 => Some(SelfCollision { pairs_per_particle: 256, ..SelfCollision::default() }),
-        1 => Some(SelfCollision { pairs_per_particle: 256, iterations: 2, ..SelfCollision::surfaces() }),
+        1 => Some(SelfCollision { pairs_per_particle: 256, iterations: Some(2), ..SelfCollision::surfaces() }),
         _ => None,
     };
     let orders = [ColorOrder::Fixed, ColorOrder::Alternating, ColorOrder::Shuffled { seed: 3 }];
