@@ -53,7 +53,7 @@ pub fn shapes(file: &SceneFile, only: Option<&str>) -> anyhow::Result<Vec<Shape>
     Ok(shapes)
 }
 
-/// Whether a rope or a rod is closed; `None` for other parts.
+/// Returns true for a closed rod, false for an open one and for a rope, and `None` for other parts.
 pub fn curve(part: &Part) -> Option<bool> {
     let is_curve = part.triangles.is_empty() && !(part.edges.is_empty() && part.segments.is_empty());
     // A closed rod has as many segments as particles.

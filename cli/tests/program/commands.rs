@@ -72,8 +72,8 @@ fn view_draws_ropes_rods_and_moving_targets() {
     for (scene, least) in [
         (scene("animated_target.json"), 5_000),
         (scene("rope_bridge.json"), 80),
-        (scene("rods.json"), 80),
-        (mixed.to_str().unwrap().to_owned(), 80),
+        (scene("rods.json"), 40),
+        (mixed.to_str().unwrap().to_owned(), 40),
     ] {
         let name = scene.rsplit('/').next().unwrap_or_default();
         let png = path(&format!("{name}.png"));
