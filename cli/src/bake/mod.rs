@@ -4,11 +4,11 @@
 //! Samples are written as they are computed, to a temporary file that is renamed once it is complete. An interrupt ends the
 //! simulation after the current step, and temporary files are removed.
 
-mod interrupt;
 mod outputs;
 mod warnings;
 
 use crate::backend::Backend;
+use crate::interrupt;
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 use outputs::Outputs;
@@ -91,7 +91,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} steps, {per_sec}, {eta} left")?;
     let progress = ProgressBar::new(arguments.frames.into()).with_style(style);
     for step in 0..=arguments.frames {
-        interrupt::check(step, arguments.frames)?;
+        interrupt::check(|| format!("before step {step} of {}", arguments.frames))?;
         let time = f64::from(step) * f64::from(file.settings.dt);
         if step > 0 {
             backend.step(&file, time)?;
@@ -102,7 +102,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
     }
     progress.finish_and_clear();
-    interrupt::check(arguments.frames + 1, arguments.frames)?;
     warnings::print(&file, &backend)?;
     outputs.finish()
 }

@@ -209,7 +209,7 @@ fn an_interrupt_removes_temporary_files() {
     let output = program.wait_with_output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(
-        !output.status.success() && error.contains("interrupted after") && error.contains("of 500 steps"),
+        !output.status.success() && error.contains("interrupted before step") && error.contains("of 500"),
         "{error}"
     );
     assert_eq!(names(), ["x.npy"]);

@@ -19,9 +19,8 @@ pub fn watch() -> anyhow::Result<()> {
     ctrlc::set_handler(on_signal).context("cannot watch for interrupts")
 }
 
-/// Returns an error after an interrupt.
-pub fn check(step: u32, steps: u32) -> anyhow::Result<()> {
-    let done = step.saturating_sub(1);
-    ensure!(!INTERRUPTED.load(Ordering::Relaxed), "interrupted after {done} of {steps} steps");
+/// Returns an error after an interrupt; `during` says when.
+pub fn check(during: impl FnOnce() -> String) -> anyhow::Result<()> {
+    ensure!(!INTERRUPTED.load(Ordering::Relaxed), "interrupted {}", during());
     Ok(())
 }
