@@ -81,7 +81,7 @@ fn add(scene: &mut Scene, demo: &mut Demo, rod: &Rod, color: [f32; 3]) -> supple
     let material = ContactMaterial { thickness: 2.0 * radius, ..ContactMaterial::default() };
     let material = scene.add_contact_material(material)?;
     scene.set_particle_contact(parts.particles.clone(), material)?;
-    demo.rods.push((parts.particles.clone(), radius));
+    demo.rods.push((parts.particles.clone().collect(), radius));
     demo.tints.push((parts.particles.clone(), color));
     Ok(parts)
 }
@@ -121,7 +121,7 @@ fn strands(scene: &mut Scene, demo: &mut Demo, count: u32) -> supple::Result<()>
 /// The strands do not collide with each other: their thickness is small.
 fn add_strand(scene: &mut Scene, demo: &mut Demo, rod: &Rod, share: f32) -> supple::Result<()> {
     let parts = scene.add_rod(rod)?;
-    demo.rods.push((parts.particles.clone(), rod.material.radii[0]));
+    demo.rods.push((parts.particles.clone().collect(), rod.material.radii[0]));
     demo.tints.push((parts.particles, [0.10 + 0.08 * share, 0.03 + 0.02 * share, 0.01]));
     Ok(())
 }

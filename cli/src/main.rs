@@ -5,6 +5,7 @@ mod backend;
 mod bake;
 mod bench;
 mod export;
+mod interrupt;
 #[cfg(feature = "view")]
 mod save;
 mod validate;

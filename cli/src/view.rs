@@ -3,6 +3,7 @@
 #[path = "../../examples/common/mod.rs"]
 mod common;
 
+use crate::export::geometry::curve;
 use crate::save;
 use anyhow::{Context as _, bail};
 use clap::Parser as _;
@@ -10,7 +11,7 @@ use common::camera::Camera;
 use common::{Demo, Figures, Options, Script, headless, window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use supple::scene_file::SceneFile;
+use supple::scene_file::{Part, SceneFile};
 use supple::{Pose, Settings, Solver};
 
 #[derive(clap::Args, Debug)]
@@ -65,12 +66,10 @@ fn demo(file: SceneFile, path: &Path) -> Demo {
     let (scene, settings) = (file.scene.clone(), file.settings);
     let mut demo = Demo { title: "scene", scene, settings, wind: settings.wind, ..Demo::default() };
     demo.edges = hull(file.parts.iter().map(|part| part.edges.clone()));
-    // Only the ropes before the first part of another sort with edges are drawn as cords.
-    let parts = file.parts.iter().filter(|part| !part.edges.is_empty()).skip_while(|part| !part.triangles.is_empty());
-    demo.ropes = hull(parts.take_while(|part| part.triangles.is_empty()).map(|part| part.edges.clone()));
     (demo.camera, demo.ground) = camera(file.scene.positions());
-    // Ropes stay visible in large scenes.
-    demo.rope_thickness = (0.004 * demo.camera.distance).max(0.012);
+    // Ropes and rods stay visible in large scenes.
+    let radius = (0.002 * demo.camera.distance).max(0.006);
+    demo.rods = file.parts.iter().filter_map(|part| Some((line(part)?, radius))).collect();
     demo.script = Some(Box::new(Motion {
         tears: file.scene.can_tear(),
         dt: f64::from(file.settings.dt),
@@ -80,6 +79,12 @@ fn demo(file: SceneFile, path: &Path) -> Demo {
         saved: None,
     }));
     demo
+}
+
+/// The particles along a rope or a rod; a closed one ends at its first particle.
+fn line(part: &Part) -> Option<Vec<u32>> {
+    let closing = curve(part)?.then_some(part.particles.start);
+    Some(part.particles.clone().chain(closing).collect())
 }
 
 /// The smallest range that contains the ranges that are not empty.

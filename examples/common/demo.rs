@@ -58,8 +58,8 @@ pub struct Demo {
     pub ropes: Range<u32>,
     /// The drawn thickness of cords [m]; 0 selects 12 mm.
     pub rope_thickness: f32,
-    /// The particles of rods that are drawn as tubes, with their radii [m].
-    pub rods: Vec<(Range<u32>, f32)>,
+    /// Lines through particles that are drawn as tubes, with their radii [m]; a closed one ends at its first particle.
+    pub rods: Vec<(Vec<u32>, f32)>,
     /// Particles drawn as balls, with their radii [m].
     pub balls: Vec<(u32, f32)>,
     /// Linear colours of particles; the default is red, and yellow on the back.

@@ -46,9 +46,8 @@ pub fn constraint_lines(demo: &Demo, solver: &Solver) -> Vec<Line> {
 pub fn tubes(demo: &Demo) -> Vec<Tube> {
     let radius = if demo.rope_thickness > 0.0 { 0.5 * demo.rope_thickness } else { 0.006 };
     let ropes = demo.scene.distances(demo.ropes.clone()).map(|distance| (distance.particles, radius));
-    let of_rod = |(particles, radius): &(std::ops::Range<u32>, f32)| {
-        let radius = *radius;
-        (particles.start..particles.end - 1).map(move |particle| ([particle, particle + 1], radius))
+    let of_rod = |(particles, radius): &(Vec<u32>, f32)| {
+        particles.windows(2).map(|pair| ([pair[0], pair[1]], *radius)).collect::<Vec<_>>()
     };
     let pieces: Vec<([u32; 2], f32)> = ropes.chain(demo.rods.iter().flat_map(of_rod)).collect();
     let tube = |place: usize| {

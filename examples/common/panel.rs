@@ -202,7 +202,7 @@ impl Panel {
 
 fn value_rows(ui: &mut egui::Ui, input: &PanelInput<'_>, demo: &Demo, milliseconds: f32) {
     let gpu = match input.gpu_milliseconds {
-        Some(gpu) => format!("{gpu:.2} ms per step of 1/60 s"),
+        Some(gpu) => format!("{gpu:.2} ms per step of {:.2} ms", 1e3 * demo.settings.dt),
         None if input.has_timestamps => "–".into(),
         None => "not measured".into(),
     };

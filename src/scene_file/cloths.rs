@@ -11,7 +11,8 @@ use super::parts::{
 use super::values::NameOr;
 use super::{Hint, Part};
 use crate::scene::{
-    Bending, Cloth, ClothGrid, ClothMesh, Cord, Fabric, Orthotropic, RenderMesh, Rope, Scene, Tearing, Tethers,
+    Bending, Cloth, ClothGrid, ClothMesh, Cord, Fabric, MeshReport, Orthotropic, RenderMesh, Rope, Scene, Tearing,
+    Tethers,
 };
 
 /// The fields of a polyline: points; or its ends and the number of its segments.
@@ -69,14 +70,8 @@ impl Builder<'_> {
             None => self.scene.add_cloth_mesh(&mesh),
         };
         let cloth = added.map_err(|error| surface.explain(error)).at(|| place.into())?;
-        let seams = cloth.report.coincident_vertices;
-        if seams > 0 {
-            let message = format!(
-                "the cloth has open seams: {seams} border vertices lie at the place of another one and will part from it; weld \
-                 of its mesh joins them"
-            );
-            self.hints.push(Hint { place: place.into(), message });
-        }
+        let hint = |message| Hint { place: place.into(), message };
+        self.hints.extend(defects(&cloth.report).map(hint));
         self.apply_maps(place, &file.mesh, &surface, cloth.particles.start)?;
         Ok(cloth_part(cloth).with_mesh(surface))
     }
@@ -190,6 +185,26 @@ impl From<MembraneFile> for Orthotropic {
             ..isotropic
         }
     }
+}
+
+/// The defects of a mesh that change the motion of the cloth.
+fn defects(report: &MeshReport) -> impl Iterator<Item = String> {
+    let &MeshReport { coincident_vertices: seams, isolated_vertices: loose, inconsistent_edges: opposed, .. } = report;
+    let seams = (seams > 0).then(|| {
+        format!(
+            "the cloth has open seams: {seams} border vertices lie at the place of another one and will part from it; weld of its \
+             mesh joins them"
+        )
+    });
+    let loose = (loose > 0).then(|| {
+        format!(
+            "{loose} vertices belong to no triangle: each is a loose particle with the mean mass of the other vertices"
+        )
+    });
+    let opposed = (opposed > 0).then(|| {
+        format!("{opposed} edges are between triangles of opposed normals: the faces of the mesh do not all have the same winding")
+    });
+    [seams, loose, opposed].into_iter().flatten()
 }
 
 fn fabric_preset(name: &str) -> Result<Fabric, Reason> {

@@ -227,16 +227,18 @@ struct Entry<const N: usize> {
 }
 
 impl<const N: usize> Entry<N> {
-    fn value(&self, value: Value) -> Result<Option<f32>, Reason> {
-        value_of(value, self.index, self.count)
+    /// The value of a field.
+    fn value(&self, field: &str, value: Value) -> Result<Option<f32>, Reason> {
+        let value = value.as_ref().map(|value| value.get(self.index, self.count));
+        Ok(value.transpose().map_err(|error| format!("{field} has {error}"))?)
     }
 
     /// The element of an optional list; an error if the list has another length.
-    fn element<T: Copy>(&self, list: &Option<Vec<T>>) -> Result<Option<T>, Reason> {
+    fn element<T: Copy>(&self, field: &str, list: &Option<Vec<T>>) -> Result<Option<T>, Reason> {
         match list {
             None => Ok(None),
             Some(list) if list.len() == self.count => Ok(Some(list[self.index])),
-            Some(list) => Err(format!("{} values for {} constraints", list.len(), self.count).into()),
+            Some(list) => Err(format!("{field} has {} values for {} constraints", list.len(), self.count).into()),
         }
     }
 }
@@ -245,25 +247,28 @@ impl<const N: usize> Entry<N> {
 impl Entry<2> {
     fn distance(&self, rest_length: Value) -> Result<Distance, Reason> {
         let own = || apart(self.points[0], self.points[1]);
-        Ok(Distance { particles: self.particles, rest_length: self.value(rest_length)?.unwrap_or_else(own) })
+        Ok(Distance {
+            particles: self.particles,
+            rest_length: self.value("rest_length", rest_length)?.unwrap_or_else(own),
+        })
     }
 
     fn distance_limit(&self, rule: &LimitRule) -> Result<DistanceLimit, Reason> {
-        Ok(rule.limit(self.particles, self.value(rule.length)?, apart(self.points[0], self.points[1])))
+        Ok(rule.limit(self.particles, self.value("length", rule.length)?, apart(self.points[0], self.points[1])))
     }
 }
 
 /// The constraints of three particles.
 impl Entry<3> {
     fn cosine_bend(&self, rest_angle: Value) -> Result<CosineBend, Reason> {
-        let rest_angle = self.value(rest_angle)?.unwrap_or_else(|| angle(self.points));
+        let rest_angle = self.value("rest_angle", rest_angle)?.unwrap_or_else(|| angle(self.points));
         Ok(CosineBend { particles: self.particles, rest_angle })
     }
 
     fn line_bend(&self, lengths: &Option<Vec<[f32; 2]>>, scale: Value) -> Result<LineBend, Reason> {
         let [a, b, middle] = self.points;
-        let lengths = self.element(lengths)?.unwrap_or_else(|| [apart(a, middle), apart(b, middle)]);
-        Ok(LineBend { particles: self.particles, lengths, scale: self.value(scale)?.unwrap_or(1.0) })
+        let lengths = self.element("lengths", lengths)?.unwrap_or_else(|| [apart(a, middle), apart(b, middle)]);
+        Ok(LineBend { particles: self.particles, lengths, scale: self.value("scale", scale)?.unwrap_or(1.0) })
     }
 
     fn membrane(&self, weights: Option<[f32; 3]>, direction: Option<[f32; 3]>) -> Result<Membrane, Reason> {
@@ -273,7 +278,7 @@ impl Entry<3> {
     }
 
     fn area(&self, rest_area: Value) -> Result<Area, Reason> {
-        let rest_area = self.value(rest_area)?.unwrap_or_else(|| area(self.points));
+        let rest_area = self.value("rest_area", rest_area)?.unwrap_or_else(|| area(self.points));
         Ok(Area { particles: self.particles, rest_area })
     }
 }
@@ -282,29 +287,29 @@ impl Entry<3> {
 impl Entry<4> {
     fn hinge(&self, rest_angle: Value, scale: Value) -> Result<Hinge, Reason> {
         let own = || Hinge::angle(self.points).clamp(-PI, PI);
-        let rest_angle = self.value(rest_angle)?.unwrap_or_else(own);
-        Ok(Hinge { particles: self.particles, rest_angle, scale: self.value(scale)?.unwrap_or(1.0) })
+        let rest_angle = self.value("rest_angle", rest_angle)?.unwrap_or_else(own);
+        Ok(Hinge { particles: self.particles, rest_angle, scale: self.value("scale", scale)?.unwrap_or(1.0) })
     }
 
     fn isometric_bend(&self, coefficients: &Option<Vec<[f32; 3]>>, scale: Value) -> Result<IsometricBend, Reason> {
         let particles = self.particles;
-        let bend = match self.element(coefficients)? {
+        let bend = match self.element("coefficients", coefficients)? {
             Some(coefficients) => IsometricBend { particles, coefficients },
             None => IsometricBend::new(particles, self.points)?,
         };
-        let scale = self.value(scale)?.unwrap_or(1.0);
+        let scale = self.value("scale", scale)?.unwrap_or(1.0);
         crate::error::check_positive("scale", scale)?;
         Ok(bend.scaled(scale))
     }
 
     fn neo_hookean(&self, scale: Value) -> Result<NeoHookean, Reason> {
-        let scale = self.value(scale)?.unwrap_or(1.0);
+        let scale = self.value("scale", scale)?.unwrap_or(1.0);
         crate::error::check_positive("scale", scale)?;
         Ok(NeoHookean::new(self.particles, self.points)?.scaled(scale))
     }
 
     fn volume(&self, rest_volume: Value) -> Result<Volume, Reason> {
-        let rest_volume = self.value(rest_volume)?.unwrap_or_else(|| Volume::of(self.points));
+        let rest_volume = self.value("rest_volume", rest_volume)?.unwrap_or_else(|| Volume::of(self.points));
         Ok(Volume { particles: self.particles, rest_volume })
     }
 }

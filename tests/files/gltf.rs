@@ -157,6 +157,12 @@ fn a_node_selects_its_meshes_and_those_below_it() {
     let error = read("nodes", &build(), r#", "node": "shoe""#).unwrap_err();
     assert!(error.contains("parts[0].cloth_mesh.mesh.gltf: mesh.glb: no node is named \"shoe\""), "{error}");
     assert!(error.contains("sleeve, coat, hat"), "{error}");
+    let mut nameless = Builder::new();
+    let position = nameless.floats(&SQUARE);
+    let mesh = nameless.mesh(json!({ "POSITION": position }), &CORNERS);
+    nameless.node(json!({ "mesh": mesh }), true);
+    let error = read("nodes", &nameless.glb(), r#", "node": "shoe""#).unwrap_err();
+    assert!(error.ends_with("there are none"), "{error}");
 }
 
 #[test]

@@ -490,6 +490,17 @@ fn mesh_json(positions: &[[f32; 3]], triangles: &[[u32; 3]], more: &str) -> Stri
 }
 
 #[test]
+fn a_scene_file_hints_at_loose_vertices_and_opposed_normals() {
+    let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 1.0], [0.0, 0.0, 1.0], [5.0, 0.0, 5.0]];
+    let mesh = mesh_json(&corners, &[[0, 2, 1], [0, 2, 3]], "");
+    let text = format!(r#"{{"version": 1, "parts": [{{"cloth_mesh": {{"mesh": {mesh}}}}}]}}"#);
+    let hints: Vec<String> = SceneFile::parse(&text, None).unwrap().hints.iter().map(ToString::to_string).collect();
+    assert_eq!(hints.len(), 2, "{hints:?}");
+    assert!(hints[0].starts_with("parts[0].cloth_mesh: 1 vertices belong to no triangle"), "{hints:?}");
+    assert!(hints[1].contains("1 edges are between triangles of opposed normals"), "{hints:?}");
+}
+
+#[test]
 fn a_scene_file_hints_at_open_seams_and_welds_on_request() {
     let (positions, triangles) = tube(12, 5);
     let scene = |sort: &str, more: &str| {

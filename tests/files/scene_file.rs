@@ -277,7 +277,7 @@ fn constraint_cases() -> Vec<Bad> {
         Bad(
             "too few lengths",
             constraint(r#"{"distance": {"particles": [[0, 1], [1, 2]], "rest_length": [1]}}"#),
-            &["constraints[0].distance", "1 values for 2"],
+            &["constraints[0].distance", "rest_length has 1 values for 2"],
         ),
         Bad(
             "an unknown material",

@@ -1,12 +1,14 @@
 //! `supple bake`: simulates a scene file and writes its results.
 //!
 //! The first sample is the initial state. With `--every K` the samples are the steps 0, K, 2 K, … up to N: N/K + 1 of them.
-//! Samples are written as they are computed, to a temporary file that is renamed once it is complete.
+//! Samples are written as they are computed, to a temporary file that is renamed once it is complete. An interrupt ends the
+//! simulation after the current step, and temporary files are removed.
 
 mod outputs;
 mod warnings;
 
 use crate::backend::Backend;
+use crate::interrupt;
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 use outputs::Outputs;
@@ -19,7 +21,7 @@ use supple::scene_file::SceneFile;
 Without an output option, positions go to positions.npy. NumPy arrays are float32 of shape (samples, particles, 3); \
 the array of --lambda has the shape (samples, constraints). The first sample is the initial state.
 
-OBJ, PC2, MDD and USD contain the surfaces and ropes of the scene, y up, in m. One sample is one frame of PC2 and USD: \
+OBJ, PC2, MDD and USD contain the surfaces, ropes and rods of the scene, y up, in m. One sample is one frame of PC2 and USD: \
 for 24 frames per second, set dt of the scene to 1/24 s, or to 1/48 s with --every 2.")]
 pub struct Arguments {
     /// The scene file; docs/scene.md describes the format
@@ -80,14 +82,16 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         eprintln!("warning: {hint}");
     }
     file.settings.keep_lambdas |= arguments.lambda.is_some();
-    outputs::check(arguments)?;
     let shapes = outputs::shapes(arguments, &file)?;
+    outputs::check(arguments, &shapes)?;
     let mut backend = if arguments.reference { Backend::on_cpu(&file)? } else { Backend::on_gpu(&file)? };
+    interrupt::watch()?;
     let mut outputs = Outputs::create(arguments, &file, &backend, shapes)?;
     // The progress bar is hidden without a terminal.
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} steps, {per_sec}, {eta} left")?;
     let progress = ProgressBar::new(arguments.frames.into()).with_style(style);
     for step in 0..=arguments.frames {
+        interrupt::check(|| format!("before step {step} of {}", arguments.frames))?;
         let time = f64::from(step) * f64::from(file.settings.dt);
         if step > 0 {
             backend.step(&file, time)?;

@@ -6,11 +6,13 @@ use crate::export::contacts::Lines;
 use crate::export::geometry::{self, Shape};
 use crate::export::npy::Array;
 use crate::export::obj::ObjSequence;
+use crate::export::partial::place;
 use crate::export::point_cache::{Format, PointCache};
 use crate::export::usd::Usd;
 use crate::export::usd_text::prim_names;
 use crate::export::{Frame, Timing};
 use anyhow::{Context as _, ensure};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use supple::constraints::KINDS;
 use supple::scene_file::SceneFile;
@@ -46,15 +48,16 @@ impl Arguments {
 }
 
 /// Checks that the files differ from each other and from the scene.
-pub fn check(arguments: &Arguments) -> anyhow::Result<()> {
+pub fn check(arguments: &Arguments, shapes: &[Shape]) -> anyhow::Result<()> {
     let Arguments { scene, velocities, lambda, contacts, pc2, mdd, usd, part, .. } = arguments;
     let positions = arguments.positions();
-    let paths: Vec<&PathBuf> =
-        [&positions, velocities, lambda, contacts, pc2, mdd, usd].into_iter().flatten().collect();
-    for (index, path) in paths.iter().enumerate() {
-        ensure!(!paths[..index].contains(path), "{}: two outputs cannot be written to one file", path.display());
-        let is_scene = path.canonicalize().is_ok_and(|path| scene.canonicalize().is_ok_and(|scene| scene == path));
-        ensure!(!is_scene, "cannot write {}: it is the scene file", path.display());
+    let single = [&positions, velocities, lambda, contacts, usd].into_iter().flatten().cloned();
+    let caches = [pc2, mdd].into_iter().flatten().flat_map(|path| caches_of(path, shapes)).map(|(path, _)| path);
+    let (scene, mut places) = (place(scene), HashSet::new());
+    for path in single.chain(caches) {
+        let place = place(&path);
+        ensure!(place != scene, "cannot write {}: it is the scene file", path.display());
+        ensure!(places.insert(place), "{}: two outputs cannot be written to one file", path.display());
     }
     let is_text = |path: &PathBuf| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("usda"));
     if let Some(path) = usd {

@@ -1,4 +1,4 @@
-//! The surfaces and ropes of a scene, as exported meshes and curves.
+//! The surfaces, ropes and rods of a scene, as exported meshes and curves.
 
 use anyhow::{bail, ensure};
 use supple::scene_file::{Part, SceneFile};
@@ -15,6 +15,8 @@ pub struct Shape {
     pub file_particles: Vec<u32>,
     /// The triangles; `None` for a curve through the vertices.
     pub surface: Option<Surface>,
+    /// True for a curve whose last vertex is joined to the first one.
+    pub closed: bool,
 }
 
 /// The triangles of a mesh.
@@ -28,7 +30,8 @@ pub struct Surface {
     pub corners: Vec<Option<[u32; 3]>>,
 }
 
-/// The shapes of all parts that have a surface or are ropes, or of the part of the given name. Loose particles have no shape.
+/// The shapes of all parts that have a surface, are ropes or are rods, or of the part of the given name. Loose particles have no
+/// shape.
 pub fn shapes(file: &SceneFile, only: Option<&str>) -> anyhow::Result<Vec<Shape>> {
     ensure!(
         !file.scene.can_tear(),
@@ -44,10 +47,17 @@ pub fn shapes(file: &SceneFile, only: Option<&str>) -> anyhow::Result<Vec<Shape>
     let parts = file.parts.iter().enumerate().filter(|(_, part)| only.is_none() || part.name.as_deref() == only);
     let shapes: Vec<Shape> = parts.filter_map(|(index, part)| shape(file, index, part)).collect();
     match only {
-        Some(name) => ensure!(!shapes.is_empty(), "the part {name:?} has no surface and is no rope"),
-        None => ensure!(!shapes.is_empty(), "the scene has no surfaces and no ropes"),
+        Some(name) => ensure!(!shapes.is_empty(), "the part {name:?} has no surface and is no rope or rod"),
+        None => ensure!(!shapes.is_empty(), "the scene has no surfaces, no ropes and no rods"),
     }
     Ok(shapes)
+}
+
+/// Returns true for a closed rod, false for an open one and for a rope, and `None` for other parts.
+pub fn curve(part: &Part) -> Option<bool> {
+    let is_curve = part.triangles.is_empty() && !(part.edges.is_empty() && part.segments.is_empty());
+    // A closed rod has as many segments as particles.
+    is_curve.then(|| part.segments.len() == part.particles.len())
 }
 
 fn shape(file: &SceneFile, index: usize, part: &Part) -> Option<Shape> {
@@ -56,8 +66,8 @@ fn shape(file: &SceneFile, index: usize, part: &Part) -> Option<Shape> {
     let triangles = &file.scene.triangles()[range];
     if triangles.is_empty() {
         let particles: Vec<u32> = part.particles.clone().collect();
-        let is_rope = !part.edges.is_empty();
-        return is_rope.then(|| Shape { name, file_particles: particles.clone(), particles, surface: None });
+        let closed = curve(part)?;
+        return Some(Shape { name, file_particles: particles.clone(), particles, surface: None, closed });
     }
     let mut particles = triangles.concat();
     particles.sort_unstable();
@@ -70,5 +80,5 @@ fn shape(file: &SceneFile, index: usize, part: &Part) -> Option<Shape> {
     };
     let has_file = !part.vertex_particles.is_empty();
     let file_particles = if has_file { part.vertex_particles.clone() } else { particles.clone() };
-    Some(Shape { name, particles, file_particles, surface: Some(surface) })
+    Some(Shape { name, particles, file_particles, surface: Some(surface), closed: false })
 }

@@ -4,9 +4,14 @@ use super::Frame;
 use super::geometry::Shape;
 use super::partial::Partial;
 use anyhow::Context as _;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+
+/// The file names before and after the step.
+const PREFIX: &str = "frame_";
+const SUFFIX: &str = ".obj";
 
 /// A folder of files `frame_00000.obj`, numbered by step.
 pub struct ObjSequence {
@@ -19,7 +24,8 @@ pub struct ObjSequence {
     coordinates: String,
     /// Faces and lines.
     elements: String,
-    count: u32,
+    /// The steps that are written.
+    steps: HashSet<u32>,
 }
 
 impl ObjSequence {
@@ -29,12 +35,12 @@ impl ObjSequence {
         let surfaces = shapes.iter().filter(|shape| shape.surface.is_some());
         let normals = surfaces.flat_map(|shape| shape.particles.iter().copied()).collect();
         let (coordinates, elements) = elements(shapes);
-        Ok(Self { folder: folder.into(), particles, normals, coordinates, elements, count: 0 })
+        Ok(Self { folder: folder.into(), particles, normals, coordinates, elements, steps: HashSet::new() })
     }
 
     /// Writes the state after `step` steps.
     pub fn write(&mut self, step: u32, frame: &Frame) -> anyhow::Result<()> {
-        let (file, mut writer) = Partial::create(&self.folder.join(format!("frame_{step:05}.obj")))?;
+        let (file, mut writer) = Partial::create(&self.folder.join(format!("{PREFIX}{step:05}{SUFFIX}")))?;
         let mut write = || {
             let vector =
                 |values: &[[f32; 3]], particle: u32| values.get(particle as usize).copied().unwrap_or_default();
@@ -51,12 +57,26 @@ impl ObjSequence {
             writer.flush()
         };
         write().with_context(|| file.fault())?;
-        self.count += 1;
+        self.steps.insert(step);
         file.finish()
     }
 
+    /// Returns a description of the files, and prints a warning if the folder has other frames.
     pub fn finish(self) -> String {
-        format!("{} [{} files]", self.folder.display(), self.count)
+        let folder = self.folder.display();
+        let others = self.others();
+        if others > 0 {
+            eprintln!("warning: {folder} also has {others} frames that this simulation has not written");
+        }
+        format!("{folder} [{} files]", self.steps.len())
+    }
+
+    /// The number of frames in the folder that were there before.
+    fn others(&self) -> usize {
+        let step_of = |name: &str| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.parse().ok();
+        let is_other = |step: u32| !self.steps.contains(&step);
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        entries.filter(|entry| entry.file_name().to_str().and_then(step_of).is_some_and(is_other)).count()
     }
 }
 
@@ -86,7 +106,8 @@ fn elements(shapes: &[Shape]) -> (String, String) {
             normal += count;
         } else {
             elements.push('l');
-            (vertex..vertex + count).for_each(|number| elements.push_str(&format!(" {number}")));
+            let back = shape.closed.then_some(vertex);
+            (vertex..vertex + count).chain(back).for_each(|number| elements.push_str(&format!(" {number}")));
             elements.push('\n');
         }
         vertex += count;
@@ -106,8 +127,10 @@ mod tests {
             particles: vec![0, 1, 2],
             file_particles: vec![],
             surface: Some(Surface { triangles: vec![[0, 1, 2]], coordinates: vec![[0.0, 0.5]; 3], corners }),
+            closed: false,
         };
-        let rope = Shape { name: "rope".into(), particles: vec![3, 4], file_particles: vec![], surface: None };
+        let rope =
+            Shape { name: "rope".into(), particles: vec![3, 4], file_particles: vec![], surface: None, closed: false };
         let (texture, faces) = elements(&[mesh(vec![Some([0, 2, 1])]), rope, mesh(vec![None])]);
         assert_eq!(texture, "vt 0 0.5\n".repeat(6));
         assert_eq!(faces, "g two_words\nf 1/1/1 2/3/2 3/2/3\ng rope\nl 4 5\ng two_words\nf 6//4 7//5 8//6\n");

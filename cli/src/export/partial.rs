@@ -13,10 +13,19 @@ pub struct Partial {
     partial: PathBuf,
 }
 
+/// The path with links resolved. If the file does not exist, its folder is resolved; if that does not exist, the path as given.
+pub fn place(path: &Path) -> PathBuf {
+    let in_folder = || {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(folder.canonicalize().ok()?.join(path.file_name()?))
+    };
+    path.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| path.into())
+}
+
 impl Partial {
     pub fn create(path: &Path) -> anyhow::Result<(Self, BufWriter<File>)> {
-        // Resolved, because renaming would replace a link, a device or a pipe by a file.
-        let place = path.canonicalize().unwrap_or_else(|_| path.into());
+        // Renaming would replace a link, a device or a pipe by a file.
+        let place = place(path);
         let name = place.file_name().with_context(|| format!("cannot write {}: it names no file", path.display()))?;
         let mut partial = name.to_os_string();
         partial.push(format!(".{}.part", std::process::id()));

@@ -5,6 +5,7 @@ use super::partial::Partial;
 use super::spool::Spool;
 use super::usd_text::{Attribute, ROOT, prim_names, prim_type, write_constants, write_head};
 use super::{Frame, Timing};
+use crate::interrupt;
 use anyhow::{Context as _, ensure};
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
@@ -122,6 +123,7 @@ fn write_stage(
         for attribute in Attribute::of(shape) {
             writeln!(writer, "        {}.timeSamples = {{", attribute.declaration())?;
             for sample in 0..timing.samples {
+                interrupt::check(|| format!("before sample {sample} of the {} of {name}", attribute.declaration()))?;
                 write!(writer, "            {sample}: ")?;
                 spool.read(sample, lowest..end, |frame| attribute.write(writer, shape, frame))?;
                 writeln!(writer, ",")?;
@@ -195,7 +197,13 @@ mod tests {
 
     #[test]
     fn a_stage_of_more_than_two_gibibytes_is_refused_before_the_simulation() {
-        let shape = Shape { name: "big".into(), particles: vec![0; 1000], file_particles: vec![], surface: None };
+        let shape = Shape {
+            name: "big".into(),
+            particles: vec![0; 1000],
+            file_particles: vec![],
+            surface: None,
+            closed: false,
+        };
         let timing = Timing { samples: 30_000, seconds: 0.1 };
         let path = std::env::temp_dir().join("supple_big.usda");
         let error = Usd::create(&path, vec![shape], timing, 1000).err().unwrap().to_string();

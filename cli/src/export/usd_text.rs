@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 /// The root prim of all shapes.
 pub const ROOT: &str = "scene";
-/// The width of ropes \[m\]; scene files have none.
+/// The width of ropes and rods \[m\].
 const ROPE_WIDTH: f32 = 0.01;
 
 /// An attribute with a value per sample.
@@ -82,10 +82,14 @@ pub fn write_head(writer: &mut impl Write, timing: Timing) -> io::Result<()> {
     writeln!(writer, "    timeCodesPerSecond = {rate}\n    framesPerSecond = {rate}\n)\n")
 }
 
-/// Samples per second, rounded to an integer within the rounding error of `f32` time steps.
+/// The relative difference from an integer rate that counts as rounding: half of the sixth decimal of a time step of 1/60 s.
+/// The rates of video, such as 24 000/1001, differ by 1e-3.
+const RATE_ROUNDING: f64 = 3e-5;
+
+/// Samples per second, rounded to an integer if the time step is that of an integer rate, rounded to six decimals or to `f32`.
 fn rate(seconds: f64) -> f64 {
     let rate = 1.0 / seconds;
-    if (rate - rate.round()).abs() < 1e-6 * rate { rate.round() } else { rate }
+    if (rate - rate.round()).abs() <= RATE_ROUNDING * rate { rate.round() } else { rate }
 }
 
 /// The schema of the prim of a shape.
@@ -120,7 +124,8 @@ pub fn write_constants(writer: &mut impl Write, shape: &Shape) -> io::Result<()>
         Some(surface) => write_topology(writer, surface)?,
         None => {
             writeln!(writer, "        uniform token type = \"linear\"")?;
-            writeln!(writer, "        uniform token wrap = \"nonperiodic\"")?;
+            let wrap = if shape.closed { "periodic" } else { "nonperiodic" };
+            writeln!(writer, "        uniform token wrap = \"{wrap}\"")?;
             writeln!(writer, "        int[] curveVertexCounts = [{}]", shape.particles.len())?;
             writeln!(writer, "        float[] widths = [{ROPE_WIDTH}] (interpolation = \"constant\")")?;
         }
@@ -167,7 +172,7 @@ mod tests {
     use super::*;
 
     fn named(name: &str) -> Shape {
-        Shape { name: name.into(), particles: vec![0, 1], file_particles: vec![], surface: None }
+        Shape { name: name.into(), particles: vec![0, 1], file_particles: vec![], surface: None, closed: false }
     }
 
     #[test]
@@ -181,6 +186,10 @@ mod tests {
         assert_eq!(rate(f64::from(1.0f32 / 60.0)), 60.0);
         assert_eq!(rate(2.0 * f64::from(1.0f32 / 48.0)), 24.0);
         assert_eq!(rate(0.4), 2.5);
+        // Time steps of six and seven decimals in a scene file.
+        assert_eq!(rate(f64::from(0.016667f32)), 60.0);
+        assert_eq!(rate(2.0 * f64::from(0.0208333f32)), 24.0);
+        assert_eq!(rate(1001.0 / 24_000.0), 24_000.0 / 1001.0);
     }
 
     #[test]

@@ -76,6 +76,11 @@ fn invalid_requests_are_reported_and_write_no_files() {
     assert!(error.contains("missing.json") && error.contains("cannot read"), "{error}");
     let error = refused(&[&name, "--out", "same.npy", "--velocities", "same.npy"]);
     assert!(error.contains("same.npy") && error.contains("one file"), "{error}");
+    let error = refused(&[&name, "--out", "same.npy", "--velocities", "./same.npy"]);
+    assert!(error.contains("./same.npy") && error.contains("one file"), "{error}");
+    let flag = scene("flag_in_wind.json");
+    let error = refused(&[&flag, "--frames", "0", "--pc2", "{part}.same", "--mdd", "flag.same"]);
+    assert!(error.contains("flag.same") && error.contains("one file"), "{error}");
     let error = refused(&[&name, "--lambda", "l.npy", "--lambda-kind", "spring"]);
     assert!(error.contains("spring") && error.contains("shape_matching"), "{error}");
     let error = refused(&[&name, "--every", "0"]);
@@ -179,6 +184,36 @@ fn lost_contacts_are_reported_at_the_end() {
     }
     let said = bake(&[&scene("bat.json"), "--frames", "2", "--out", "quiet.npy", "--reference"]).stderr;
     assert!(!String::from_utf8(said).unwrap().contains("warning"));
+}
+
+/// Old files stay, and no temporary ones.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_removes_temporary_files() {
+    let folder = path("interrupted");
+    std::fs::remove_dir_all(&folder).ok();
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("x.npy"), "old").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
+    let outputs = ["--reference", "--out", "x.npy", "--usd", "x.usda", "--pc2", "x.pc2"];
+    command.args(["bake", &scene("hanging_cloth.json"), "--frames", "500"]).args(outputs).current_dir(&folder);
+    let mut program = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let names = || {
+        let entries = std::fs::read_dir(&folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>()
+    };
+    while names().len() < 5 && program.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert!(Command::new("kill").args(["-INT", &program.id().to_string()]).status().unwrap().success());
+    let output = program.wait_with_output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success() && error.contains("interrupted before step") && error.contains("of 500"),
+        "{error}"
+    );
+    assert_eq!(names(), ["x.npy"]);
+    assert_eq!(std::fs::read_to_string(folder.join("x.npy")).unwrap(), "old");
 }
 
 #[cfg(unix)]

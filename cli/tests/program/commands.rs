@@ -61,11 +61,24 @@ fn bench_names_the_adapter_and_the_scene() {
 
 #[cfg(feature = "view")]
 #[test]
-fn view_draws_a_scene_with_ropes_and_moving_targets() {
-    for (name, least) in [("animated_target.json", 5_000), ("rope_bridge.json", 80)] {
+fn view_draws_ropes_rods_and_moving_targets() {
+    // The first rope and the cloth are as small as a point.
+    let rope = |half: &str| {
+        format!(r#"{{"rope": {{"from": [-{half}, 0, 0], "to": [{half}, 0, 0], "segments": 9, "cord": "nylon"}}}}"#)
+    };
+    let cloth = r#"{"cloth_grid": {"columns": 2, "rows": 2, "column_axis": [0.001, 0, 0], "row_axis": [0, 0, 0.001]}}"#;
+    let parts = [rope("0.001"), cloth.into(), rope("1")].join(", ");
+    let mixed = write("two_ropes.json", &format!(r#"{{"version": 1, "parts": [{parts}]}}"#));
+    for (scene, least) in [
+        (scene("animated_target.json"), 5_000),
+        (scene("rope_bridge.json"), 80),
+        (scene("rods.json"), 40),
+        (mixed.to_str().unwrap().to_owned(), 40),
+    ] {
+        let name = scene.rsplit('/').next().unwrap_or_default();
         let png = path(&format!("{name}.png"));
         let (success, _, err) =
-            run(&["view", &scene(name), "--png", png.to_str().unwrap(), "--frames", "3", "--size", "320", "200"]);
+            run(&["view", &scene, "--png", png.to_str().unwrap(), "--frames", "3", "--size", "320", "200"]);
         assert!(success, "{err}");
         let picture = image::open(&png).unwrap().to_rgb8();
         // Cloth and ropes are red or yellow; sky and ground are not.

@@ -144,6 +144,44 @@ fn ropes_are_lines_and_loose_particles_are_left_out() {
     }
 }
 
+#[test]
+fn rods_are_curves() {
+    let text = r#"{"version": 1, "settings": {"dt": 0.0208333}, "parts": [
+        {"rod": {"name": "bar", "from": [0, 1, 0], "to": [1, 1, 0], "segments": 2, "radius": 0.01, "young": 1e7, "density": 1000}},
+        {"cloth_grid": {"columns": 2, "rows": 2}},
+        {"rod": {"name": "ring", "points": [[1, 2, 0], [0, 2, 1], [-1, 2, 0], [0, 2, -1]], "closed": true, "rest": "shape",
+            "radius": 0.01, "young": 1e7, "density": 1000}}]}"#;
+    std::fs::write(path("rods.json"), text).unwrap();
+    let arguments = ["rods.json", "--frames", "2", "--every", "2", "--reference", "--out", "rods.npy", "--obj", "rods"];
+    let [out, _] = baked(&[&arguments[..], &["--usd", "rods.usda", "--pc2", "rods.pc2"]].concat());
+    assert!(out.contains("wrote rods.pc2 [2 samples, 11 points]") && out.contains("[2 samples, 3 prims]"), "{out}");
+    let values = array("rods.npy").1;
+    let pc2 = std::fs::read(path("rods.pc2")).unwrap();
+    assert_eq!(floats(&pc2[32..], f32::from_le_bytes), values);
+    let obj = std::fs::read_to_string(path("rods/frame_00002.obj")).unwrap();
+    assert!(obj.contains("g bar\nl 1 2 3\n") && obj.contains("g ring\nl 8 9 10 11 8\n"), "{obj}");
+    let usd = std::fs::read_to_string(path("rods.usda")).unwrap();
+    assert_eq!(usd_samples(&usd, "ring", "points", 1), values[(11 + 7) * 3..]);
+    let ring = usd.split("def BasisCurves \"ring\"").nth(1).unwrap();
+    assert!(ring.contains("wrap = \"periodic\"") && ring.contains("curveVertexCounts = [4]"), "{ring}");
+    assert!(usd.contains("def BasisCurves \"bar\"") && usd.contains("wrap = \"nonperiodic\""), "{usd}");
+    assert!(usd.contains("timeCodesPerSecond = 24\n"), "{usd}");
+}
+
+#[test]
+fn frames_of_an_earlier_simulation_are_reported() {
+    let name = scene("bat.json");
+    let arguments = ["--reference", "--obj", "earlier"];
+    std::fs::remove_dir_all(path("earlier")).ok();
+    assert_eq!(baked(&[&[&name, "--frames", "3"][..], &arguments].concat())[1], "");
+    std::fs::write(path("earlier/frame_of_mine.obj"), "").unwrap();
+    let [out, err] = baked(&[&[&name, "--frames", "1"][..], &arguments].concat());
+    assert!(
+        out.contains("wrote earlier [2 files]") && err.contains("warning: earlier also has 2 frames"),
+        "{out}{err}"
+    );
+}
+
 /// The values of `sample` in the time samples of an attribute.
 fn usd_samples(text: &str, prim: &str, attribute: &str, sample: u32) -> Vec<f32> {
     let prim = text.split(&format!("\"{prim}\"")).nth(1).unwrap();
@@ -209,7 +247,7 @@ fn invalid_exports_are_reported_before_the_simulation() {
     let loose = r#"{"version": 1, "parts": [{"particles": {"positions": [[0, 0, 0]]}}]}"#;
     std::fs::write(path("invalid/loose.json"), loose).unwrap();
     let error = refused(&["invalid/loose.json", "--pc2", "invalid/x.pc2"]);
-    assert!(error.contains("loose.json") && error.contains("no surfaces and no ropes"), "{error}");
+    assert!(error.contains("loose.json") && error.contains("no surfaces, no ropes and no rods"), "{error}");
     assert!(!path("invalid/x.pc2").exists() && !path("positions.npy").exists());
 }
 

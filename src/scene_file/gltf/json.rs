@@ -142,9 +142,12 @@ pub fn name(sort: &str, index: usize, name: &Option<String>) -> String {
     name.as_ref().map_or_else(|| format!("{sort} {index}"), |name| format!("{sort} {index} {name:?}"))
 }
 
-/// The first names of a list for errors.
+/// The first names of a list for errors; `none` for an empty one.
 pub fn listed(names: &[&str]) -> String {
     const MOST: usize = 20;
+    if names.is_empty() {
+        return "none".to_owned();
+    }
     let more = if names.len() > MOST { ", …" } else { "" };
     format!("{}{more}", names[..names.len().min(MOST)].join(", "))
 }
