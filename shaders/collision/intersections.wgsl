@@ -53,7 +53,9 @@ fn is_so_at_rest(particles: array<u32, 5>, left: u32, right: u32) -> bool {
     return edge_crossing(p, params.zero).is_there || min(first, second) < edge_side.radius + triangle_side.radius;
 }
 
-fn test_pair(edge: vec2u, triangle: vec3u) {
+fn test_pair(pair: Pair) {
+    let edge = pair.edge;
+    let triangle = pair.triangle;
     let particles = array(edge.x, edge.y, triangle.x, triangle.y, triangle.z);
     let origin = positions[edge.x].xyz;
     var p: Five;
@@ -64,8 +66,7 @@ fn test_pair(edge: vec2u, triangle: vec3u) {
     let second = contact_particles[triangle.x];
     let left = first.w & 0xffu;
     let right = second.w & 0xffu;
-    if !edge_crossing(p, params.zero).is_there || any(edge.xxx == triangle) || any(edge.yyy == triangle)
-        || left == UNTOUCHABLE || right == UNTOUCHABLE
+    if !edge_crossing(p, params.zero).is_there || left == UNTOUCHABLE || right == UNTOUCHABLE
         || !touch(contact_params.materials[left], contact_params.materials[right]) {
         return;
     }
@@ -171,6 +172,27 @@ fn intersections_find(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
+// The edge and the triangle of a pair.
+struct Pair {
+    edge: vec2u,
+    triangle: vec3u,
+}
+
+// Returns the pair of an element that searches and the sorted element at `place`.
+fn pair_with(query: Element, place: u32) -> Pair {
+    let other = sorted_particle(sorted[place].w);
+    let more = sorted[place + 1u];
+    if query.is_edge {
+        return Pair(query.particles.xy, vec3u(other, more.xy));
+    }
+    return Pair(vec2u(other, more.w), query.particles);
+}
+
+// Returns true if an edge ends at a corner of a triangle.
+fn are_joined(pair: Pair) -> bool {
+    return any(pair.edge.xxx == pair.triangle) || any(pair.edge.yyy == pair.triangle);
+}
+
 // Tests the elements around, and returns the number of elements tested so far.
 fn search_level(query: Element, kind: u32, level: u32, reach: f32, before: u32) -> u32 {
     let scale = contact_params.inverse_cells[level][kind];
@@ -202,20 +224,14 @@ fn search_level(query: Element, kind: u32, level: u32, reach: f32, before: u32) 
                     let apart = from_segment(query.segment, middle, params.zero);
                     // Other cells and levels may share the same table entries.
                     if all(cell.yz == row.yz) && cell.x >= first_x && cell.x < first_x + i32(run.cells)
-                        && level_of_row(head.w) == level && dot(apart, apart) < reach * reach {
+                        && level_of_row(head.w) == level && dot(apart, apart) < reach * reach
+                        && !are_joined(pair_with(query, 2u * (start + n))) {
                         bits |= 1u << n;
                     }
                 }
                 while bits != 0u {
-                    let place = 2u * (start + firstTrailingBit(bits));
+                    test_pair(pair_with(query, 2u * (start + firstTrailingBit(bits))));
                     bits &= bits - 1u;
-                    let other = sorted_particle(sorted[place].w);
-                    let more = sorted[place + 1u];
-                    if query.is_edge {
-                        test_pair(query.particles.xy, vec3u(other, more.xy));
-                    } else {
-                        test_pair(vec2u(other, more.w), query.particles);
-                    }
                 }
                 start += count;
             }
