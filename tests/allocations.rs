@@ -2,13 +2,15 @@
 //!
 //! wgpu stores the commands of a pass in growing lists, so each frame allocates. The baseline is a pass with the same
 //! number and kinds of calls, recorded without supple. With self-collision it also copies counters to the host.
+//!
+//! The tests take turns: another test that polls the shared device would deliver the counters of this one at any time.
 
 mod common;
 
 use allocation_counter::AllocationInfo;
 use common::{gpu, hanging_cloth, solver};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use supple::gpu::{Context, pass_name};
 use supple::internals::Pass;
 use supple::{
@@ -161,13 +163,19 @@ impl Watch {
     }
 }
 
+/// The shared device, for one test at a time.
+fn alone() -> (MutexGuard<'static, ()>, Context) {
+    static TURN: Mutex<()> = Mutex::new(());
+    (TURN.lock().unwrap_or_else(PoisonError::into_inner), gpu())
+}
+
 fn scene() -> Scene {
     hanging_cloth(24, 20).0
 }
 
 #[test]
 fn a_frame_allocates_no_more_than_wgpu_does() {
-    let gpu = gpu();
+    let (_turn, gpu) = alone();
     let mut with_contacts = scene();
     with_contacts.add_collider(Collider { shape: Shape::Sphere { radius: 0.3 }, ..Collider::default() }).unwrap();
     let level = SelfCollisionLevel::Particles;
@@ -191,7 +199,7 @@ fn a_frame_allocates_no_more_than_wgpu_does() {
 
 #[test]
 fn a_frame_of_instances_allocates_no_more_than_wgpu_does() {
-    let gpu = gpu();
+    let (_turn, gpu) = alone();
     let settings = Settings { wind: Some(Wind::default()), ..Settings::default() };
     let mut instances = Instances::new(&gpu.device, &gpu.queue, &scene(), 3, settings).unwrap();
     instances.spawn_many(&vec![Instance::default(); 3]).unwrap();
@@ -204,7 +212,7 @@ fn a_frame_of_instances_allocates_no_more_than_wgpu_does() {
 
 #[test]
 fn allocations_are_counted() {
-    let gpu = gpu();
+    let (_turn, gpu) = alone();
     let mut solver = solver(&gpu, &scene(), Settings::default());
     let plain = count(&gpu, |encoder| solver.encode(encoder, 1)).count_total;
     let more = count(&gpu, |encoder| {

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use supple::constraints::{Kind, kind_index};
-use supple::gpu::{Context, PipelineStore};
+use supple::gpu::{Context, PipelineStore, Readback};
 use supple::internals::Pass;
 use supple::{
     Cloth, ClothGrid, ClothMesh, ContactMaterial, ContactReport, Distance, DistanceLimit, Fabric, Friction, Material,
@@ -66,6 +66,17 @@ pub fn step(gpu: &Context, solver: &mut Solver, steps: u32) {
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     solver.encode(&mut encoder, steps);
     gpu.queue.submit([encoder.finish()]);
+}
+
+/// Waits for submitted work and takes its data. Another test that polls the shared device may deliver them a moment later.
+pub fn taken<T>(gpu: &Context, readback: &mut Readback<T>) -> T {
+    loop {
+        gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        if let Some(data) = readback.try_take().unwrap() {
+            return data;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// A cloth that hangs by two corners, slightly crumpled so that no coordinate is special.

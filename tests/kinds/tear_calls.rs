@@ -71,7 +71,6 @@ fn a_request_of_tears_of_another_scene_is_an_error() {
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     let mut request = small.request_tears(&mut encoder).unwrap();
     gpu.queue.submit([encoder.finish()]);
-    gpu.device.poll(supple::wgpu::PollType::wait_indefinitely()).unwrap();
-    let error = large.apply_tears(&request.try_take().unwrap().unwrap()).unwrap_err();
+    let error = large.apply_tears(&common::taken(&gpu, &mut request)).unwrap_err();
     assert!(matches!(error, Error::LengthMismatch { left, right, .. } if left < right), "{error}");
 }

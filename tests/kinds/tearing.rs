@@ -480,8 +480,7 @@ fn a_request_of_tears_does_not_wait_and_counts_once() {
         solver.encode(&mut encoder, 1);
         let mut requests = [(); 2].map(|()| solver.request_tears(&mut encoder).unwrap());
         gpu.queue.submit([encoder.finish()]);
-        gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-        let [first, second] = requests.each_mut().map(|request| request.try_take().unwrap().unwrap());
+        let [first, second] = requests.each_mut().map(|request| common::taken(&gpu, request));
         let tears = solver.apply_tears(&first).unwrap();
         if !tears.edges.is_empty() {
             assert_eq!(solver.apply_tears(&second).unwrap(), Tears::default());

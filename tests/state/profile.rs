@@ -27,8 +27,7 @@ fn a_profile_has_every_pass_of_the_steps_in_order() {
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         let mut asked = solver.encode_profiled(&mut encoder, 3).unwrap();
         gpu.queue.submit([encoder.finish()]);
-        gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-        let profile = asked.try_take().unwrap().unwrap();
+        let profile = common::taken(&gpu, &mut asked);
 
         let steps = (first..first + 3).flat_map(|step| solver.plan().step(settings.substeps, step));
         let expected: Vec<String> = steps.map(|pass| pass_name(&pass)).collect();
@@ -75,8 +74,7 @@ fn more_passes_than_a_query_set_holds_are_timed() {
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     let mut asked = solver.encode_profiled(&mut encoder, 11).unwrap();
     gpu.queue.submit([encoder.finish()]);
-    gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    let profile = asked.try_take().unwrap().unwrap();
+    let profile = common::taken(&gpu, &mut asked);
     assert!(profile.runs.len() > 2048, "{}", profile.runs.len());
     assert!(profile.runs.windows(2).all(|pair| pair[0].interval.end <= pair[1].interval.begin));
 }

@@ -366,8 +366,7 @@ fn a_snapshot_is_requested_without_waiting_and_holds_the_state_at_its_place_in_t
     solver.encode(&mut encoder, 3);
     assert_eq!(pending.try_take(), Ok(None));
     gpu.queue.submit([encoder.finish()]);
-    gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    let snapshot = pending.try_take().unwrap().expect("the snapshot has arrived");
+    let snapshot = crate::common::taken(&gpu, &mut pending);
     assert_eq!(pending.try_take(), Ok(None));
     let expected = solver.read_positions().unwrap();
     solver.restore(&snapshot).unwrap();
