@@ -40,7 +40,7 @@ fn has_been_cut(particles: vec4u) -> bool {
 
 // Returns the bits of the share by which a round has truncated a particle.
 fn cut_of(particle: u32, round: u32) -> i32 {
-    return atomicLoad(&corrections[4u * particle + round]);
+    return atomicLoad(&corrections[cut_word(particle, round, params.particle_count)]);
 }
 
 // Returns the displacement of a particle relative to the drift, truncated by the rounds before.
@@ -76,7 +76,7 @@ fn divide_pair(row: vec4u) {
     }
     for (var k = 0u; k < select(4u, 2u, kind == PARTICLES); k++) {
         // Positive floats have the order of their bits.
-        atomicMax(&corrections[4u * particles[k] + ROUND], bitcast<i32>(cut[k]));
+        atomicMax(&corrections[cut_word(particles[k], ROUND, params.particle_count)], bitcast<i32>(cut[k]));
     }
     atomicMax(&contact_status.cut_round, ROUND + 1u);
 }

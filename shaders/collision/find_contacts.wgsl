@@ -12,7 +12,7 @@
 @group(0) @binding(6) var<storage, read_write> contacts: array<ActiveContact>;
 // Four words per particle: corrections in quanta, number of contacts. Then four words per particle: 1 + the place of
 // the first contact with it as first particle, in even and in odd substeps; mask of the components that it intersects;
-// unused.
+// the truncation of the last round.
 @group(0) @binding(7) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
 @group(0) @binding(9) var<storage, read> anchors: array<FrictionAnchor>;

@@ -16,11 +16,13 @@ fn truncate_displacements(@builtin(global_invocation_id) id: vec3u) {
     if i >= params.particle_count || (!stands_still && atomicLoad(&contact_status.cut_round) == 0u) {
         return;
     }
-    let cuts = corrections[i].xyz;
-    if !stands_still && all(cuts == vec3i()) {
+    let second = params.particle_count + i;
+    let cuts = vec4i(corrections[i].xyz, corrections[second].w);
+    if !stands_still && all(cuts == vec4i()) {
         return;
     }
     corrections[i] = vec4i(0, 0, 0, CUT);
+    corrections[second].w = 0;
     if stands_still {
         displacements[i] = vec4f();
         atomicAdd(&contact_status.truncated, 1u);

@@ -275,7 +275,13 @@ const LEFT = 0.2;
 const FLOOR = 0.02;
 
 // Rounds of build_division_planes.
-const DIVISION_ROUNDS = 3u;
+const DIVISION_ROUNDS = 4u;
+
+// Returns the word of `corrections` that holds the share by which a round truncates a particle: one of the three sums,
+// then the last word of the second row; see find_contacts.wgsl.
+fn cut_word(particle: u32, round: u32, particle_count: u32) -> u32 {
+    return select(4u * particle + round, 4u * (particle_count + particle) + 3u, round == 3u);
+}
 
 // Mark of a particle whose displacement was truncated, in place of its number of contacts.
 const CUT = -1;

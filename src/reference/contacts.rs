@@ -48,6 +48,8 @@ pub(super) struct Contacts {
     pub previous: HashMap<[u32; 4], ActiveContact>,
     /// By particle: the sum of its corrections in quanta, and its number of contacts; see [`WAS_CUT`].
     pub corrections: Vec<[i32; 4]>,
+    /// By particle: the shares by which the rounds of division planes truncate its displacement.
+    pub cuts: Vec<[f32; DIVISION_ROUNDS as usize]>,
     pub searches: u32,
     pub most_pairs: u32,
     pub most_contacts: u32,
@@ -83,8 +85,16 @@ pub(super) struct ActiveContact {
 impl Contacts {
     pub fn new(particle_count: usize) -> Self {
         let corrections = vec![[0; 4]; particle_count];
+        let cuts = vec![Default::default(); particle_count];
         let tracked = vec![TrackedParticle::default(); particle_count];
-        Self { tracked, corrections, stale: Staleness::Reset, tangled: vec![0; particle_count], ..Self::default() }
+        Self {
+            tracked,
+            corrections,
+            cuts,
+            stale: Staleness::Reset,
+            tangled: vec![0; particle_count],
+            ..Self::default()
+        }
     }
 
     /// Counts lost pairs or contacts, and marks the list as incomplete.
@@ -277,9 +287,8 @@ impl Reference {
                 continue;
             }
             for k in members(kind) {
-                let cut = &mut self.contacts.corrections[particles[k] as usize][round as usize];
-                // The bits of positive floats are ordered like the floats.
-                *cut = (*cut).max(cuts[k].to_bits() as i32);
+                let cut = &mut self.contacts.cuts[particles[k] as usize][round as usize];
+                *cut = cut.max(cuts[k]);
                 self.contacts.has_cut = true;
             }
         }
@@ -287,8 +296,8 @@ impl Reference {
 
     /// The displacement of a particle relative to the drift, truncated by the rounds before `round`.
     fn truncated(&self, i: usize, round: u32) -> Vec3 {
-        let cuts = &self.contacts.corrections[i][..round as usize];
-        let left = cuts.iter().fold(1.0, |left, &cut| left * (1.0 - f32::from_bits(cut as u32)));
+        let cuts = &self.contacts.cuts[i][..round as usize];
+        let left = cuts.iter().fold(1.0, |left, &cut| left * (1.0 - cut));
         (self.displacements[i] - self.contacts.drift) * left
     }
 
@@ -296,15 +305,16 @@ impl Reference {
     /// then nothing crosses, whichever pairs are missing.
     pub(super) fn truncate_displacement(&mut self, i: usize) {
         let stands_still = self.contacts.stale == Staleness::Incomplete;
-        let [cuts @ .., _] = self.contacts.corrections[i];
-        if !stands_still && cuts == [0; DIVISION_ROUNDS as usize] {
+        let count = self.contacts.cuts[i].iter().filter(|&&cut| cut > 0.0).count();
+        if !stands_still && count == 0 {
             return;
         }
         let truncated = self.contacts.drift + self.truncated(i, DIVISION_ROUNDS);
         self.displacements[i] = if stands_still { Vec3::ZERO } else { truncated };
         // Not a count: marks the particle as truncated.
-        self.contacts.corrections[i] = [0, 0, 0, -1];
-        let count = if stands_still { 1 } else { cuts.iter().filter(|&&cut| cut != 0).count() };
+        self.contacts.corrections[i][3] = -1;
+        self.contacts.cuts[i] = Default::default();
+        let count = if stands_still { 1 } else { count };
         self.contacts.truncated = self.contacts.truncated.wrapping_add(count as u32);
         self.contacts.halted += u32::from(stands_still && i == 0);
     }

@@ -68,8 +68,8 @@ use std::ops::Range;
 /// Maximum number of pins for [`Pass::IntegrateTethered`], which needs a copy of their positions before the substep.
 pub(crate) const FEW_PINS: usize = 8;
 
-/// Number of rounds of [`Pass::BuildDivisionPlanes`]: at most 3, one word each in the corrections of a particle.
-pub(crate) const DIVISION_ROUNDS: u32 = 3;
+/// Number of rounds of [`Pass::BuildDivisionPlanes`]: at most 4, one word each in the corrections of a particle.
+pub(crate) const DIVISION_ROUNDS: u32 = 4;
 
 /// The passes of a step. See the [module documentation](self).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

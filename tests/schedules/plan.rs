@@ -198,7 +198,7 @@ fn a_substep_of_a_cloth_costs_5_dispatches_with_few_pins_and_6_with_many() {
 #[test]
 fn contacts_cost_few_dispatches_per_substep() {
     // The search takes six dispatches, each iteration two, and one more with a collider; surfaces have six iterations and
-    // three rounds of division planes.
+    // four rounds of division planes.
     let mut scene = grid(64, 64, None);
     let alone = plan(&scene, Settings::default()).dispatches_per_substep();
     let contacts = |scene: &Scene, own| {
@@ -206,10 +206,10 @@ fn contacts_cost_few_dispatches_per_substep() {
         plan(scene, settings).dispatches_per_substep() - alone
     };
     assert_eq!(contacts(&scene, SelfCollision::default()), 16);
-    assert_eq!(contacts(&scene, SelfCollision::surfaces()), 25);
+    assert_eq!(contacts(&scene, SelfCollision::surfaces()), 26);
     scene.add_collider(Collider { shape: Shape::Sphere { radius: 0.3 }, ..Collider::default() }).unwrap();
     assert_eq!(contacts(&scene, SelfCollision::default()), 21);
-    assert_eq!(contacts(&scene, SelfCollision::surfaces()), 37);
+    assert_eq!(contacts(&scene, SelfCollision::surfaces()), 38);
 }
 
 #[test]

@@ -17,7 +17,7 @@
 //! | contacts | n and c₀, b, particles and the particle that applies the sum, offset, multipliers | find_contacts, resolve_intersections, solve_contacts | solve_contacts, apply_corrections |
 //! | anchors | particles, b and offset of the contacts of the last substep | solve_contacts | find_contacts |
 //! | dispatches | workgroups of the search, of find_contacts, of resolve_intersections, of solve_contacts | validate_pairs, finish_search | – |
-//! | corrections | three sums and a count, `i32`, then the truncations of three rounds; lists of contacts, mask of intersected components | validate_pairs, find_contacts, intersections, resolve_intersections, solve_contacts, apply_corrections, build_division_planes, truncate_displacements | the same |
+//! | corrections | three sums and a count, `i32`, then truncations; lists of contacts, mask of intersected components, truncation of the last round | validate_pairs, find_contacts, intersections, resolve_intersections, solve_contacts, apply_corrections, build_division_planes, truncate_displacements | the same |
 //! | event table | contacts of this step and of the one before | note_contacts, note_collider_contacts | collect_contact_events |
 //! | contact events | contacts that began, continued and ended | collect_contact_events | host |
 //! | intersections | edges that pass through triangles | intersections | resolve_intersections |
