@@ -27,8 +27,8 @@ use std::f32::consts::PI;
 /// Acts as infinity on the GPU.
 const UNLIMITED: f32 = 1e30;
 
-/// How a constraint yields, creeps, hardens and breaks; see [`crate::Scene::set_plasticity`]. Strains are relative changes of the
-/// rest length of a [`super::Distance`] and of a [`super::StretchShear`], and changes of the rest angle of a [`super::Hinge`] \[rad\]. That of a
+/// The law by which a constraint yields, creeps, hardens and breaks; see [`crate::Scene::set_plasticity`]. Strains are relative changes of the
+/// rest length of a [`super::Distance`] and of a [`super::StretchShear`], and changes of the rest angle of a [`super::Hinge`] \[rad\]. The strain of a
 /// [`super::BendTwist`] is the angle from rest \[rad\], which is the change of curvature times the length of the joint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plasticity {
@@ -106,7 +106,7 @@ impl KindInfo {
     }
 }
 
-/// What a plastic strain changes.
+/// The rest value that a plastic strain changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// The first parameter is a rest length L₀; p is relative to it.
