@@ -4,7 +4,7 @@ use super::colliders::{ColliderRow, MOVING};
 use crate::geometry::vector::dot;
 use glam::{Quat, Vec3};
 
-/// Rotates v by a unit quaternion; the counterpart is in `shaders/common/find_contacts.wgsl`.
+/// Rotates v by a unit quaternion; the counterpart is in `shaders/common/contacts.wgsl`.
 pub(crate) fn rotate(q: Quat, v: Vec3) -> Vec3 {
     let axis = Vec3::new(q.x, q.y, q.z);
     let t = axis.cross(v) * 2.0;
@@ -12,7 +12,7 @@ pub(crate) fn rotate(q: Quat, v: Vec3) -> Vec3 {
 }
 
 /// A 3 × 3 matrix in rows and an offset: for example the axes of a collider in world space and its position. The
-/// counterpart is in `shaders/common/find_contacts.wgsl`.
+/// counterpart is in `shaders/common/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct ColliderFrame {

@@ -9,7 +9,7 @@ use super::triangle::meets_triangles;
 use crate::error::{Error, Result, check_finite};
 use glam::Vec3;
 
-/// A collider in the layout of the shaders: `Collider` in `shaders/common/find_contacts.wgsl`.
+/// A collider in the layout of the shaders: `Collider` in `shaders/common/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(crate) struct ColliderRow {

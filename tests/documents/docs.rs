@@ -1,4 +1,4 @@
-//! Every file that the documents name exists.
+//! Every file that the documents and the sources name exists.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,6 +42,35 @@ fn every_path_in_the_documents_exists() {
         let quoted = quoted_paths(&text).map(PathBuf::from);
         for path in quoted.chain(linked_paths(&text).map(|path| folder.join(path))) {
             assert!(root.join(&path).exists(), "{} names {}, which does not exist", document.display(), path.display());
+            count += 1;
+        }
+    }
+    assert!(count > 100, "only {count} paths were found: is the search broken?");
+}
+
+/// The sources below a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let all = entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });
+    all.filter(|path| path.extension().is_some_and(|extension| extension == "rs" || extension == "wgsl")).collect()
+}
+
+/// Words of a source that are paths of other sources or documents, relative to the root of the repository.
+fn source_paths(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || "/_-.".contains(letter)));
+    words.map(|word| word.trim_end_matches('.')).filter(|word| {
+        ["src/", "shaders/", "docs/"].iter().any(|folder| word.starts_with(folder))
+            && [".rs", ".wgsl", ".md"].iter().any(|extension| word.ends_with(extension))
+    })
+}
+
+#[test]
+fn every_path_in_the_sources_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut count = 0;
+    for source in ["src", "shaders"].iter().flat_map(|folder| sources(&root.join(folder))) {
+        for path in source_paths(&fs::read_to_string(&source).unwrap()) {
+            assert!(root.join(path).exists(), "{} names {path}, which does not exist", source.display());
             count += 1;
         }
     }

@@ -28,7 +28,7 @@
 // velocity_pinned only:
 @group(0) @binding(4) var<storage, read> pins: array<u32>;
 
-// src/gpu/unroll.rs unrolls the loops over tether rows and anchors, because GPUs keep indexed arrays in memory.
+// src/gpu/shader.rs unrolls the loops over tether rows and anchors, because GPUs keep indexed arrays in memory.
 // Largest number of tethers of a particle.
 override MOST_TETHERS: u32 = 1u;
 // Rows of two tethers.

@@ -1,5 +1,5 @@
 // Signed distances of the shapes. Counterpart: `sample` in src/collision/shape.rs. HALF_SPACE is in
-// shaders/common/find_contacts.wgsl.
+// shaders/common/contacts.wgsl.
 
 const SPHERE = 1u;
 const CAPSULE = 2u;
