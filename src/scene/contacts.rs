@@ -61,6 +61,15 @@ impl Scene {
         Ok(())
     }
 
+    /// The contact material of a particle.
+    ///
+    /// # Errors
+    /// The particle does not exist.
+    pub fn particle_contact(&self, particle: u32) -> Result<ContactMaterialId> {
+        self.check_particle("particle_contact", particle)?;
+        Ok(self.particle_contacts[particle as usize])
+    }
+
     /// Sets the scales of thickness and friction of a range of particles, one value each: a painted map. All are 1
     /// before. Contacts of particles, edges and triangles with each other and with colliders use them.
     ///

@@ -249,6 +249,7 @@ impl Part {
             hinges: 0..0,
             joints: 0..0,
             segments: 0..0,
+            radii: [0.0; 2],
             grid: None,
             vertex_particles: Vec::new(),
             texture: Default::default(),

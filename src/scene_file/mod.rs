@@ -130,6 +130,8 @@ pub struct Part {
     pub joints: Range<u32>,
     /// Segments of a rod ([`crate::StretchShear`]).
     pub segments: Range<u32>,
+    /// The half axes of the cross-section of a rod \[m\]; 0 for other parts.
+    pub radii: [f32; 2],
     /// Columns and rows, if the part is a grid.
     pub grid: Option<[u32; 2]>,
     /// For each vertex of the mesh in the file, its particle; empty for parts without a mesh. Welded vertices share a

@@ -123,7 +123,7 @@ impl Builder<'_> {
         let parts = self.scene.add_rod(&rod).at(|| place.into())?;
         self.spin(place, parts.clamps, [("first_spin", file.first_spin), ("last_spin", file.last_spin)])?;
         let RodParts { particles, joints, segments, .. } = parts;
-        Ok(Part { particles, joints, segments, ..Part::empty() })
+        Ok(Part { particles, joints, segments, radii, ..Part::empty() })
     }
 
     fn spin(

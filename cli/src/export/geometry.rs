@@ -1,6 +1,7 @@
 //! The surfaces, ropes and rods of a scene, as exported meshes and curves.
 
 use anyhow::{bail, ensure};
+use supple::Scene;
 use supple::scene_file::{Part, SceneFile};
 
 /// A mesh or a curve of a part.
@@ -17,6 +18,9 @@ pub struct Shape {
     pub surface: Option<Surface>,
     /// True for a curve whose last vertex is joined to the first one.
     pub closed: bool,
+    /// The width of a curve at each vertex \[m\]: the mean diameter of a rod, the thickness of the contacts of a rope. Empty for
+    /// a surface.
+    pub widths: Vec<f32>,
 }
 
 /// The triangles of a mesh.
@@ -45,7 +49,8 @@ pub fn shapes(file: &SceneFile, only: Option<&str>) -> anyhow::Result<Vec<Shape>
         bail!("no part is named {name:?}; the named parts are: {}", names.join(", "));
     }
     let parts = file.parts.iter().enumerate().filter(|(_, part)| only.is_none() || part.name.as_deref() == only);
-    let shapes: Vec<Shape> = parts.filter_map(|(index, part)| shape(file, index, part)).collect();
+    let shapes: Vec<Shape> =
+        parts.filter_map(|(index, part)| shape(file, index, part).transpose()).collect::<Result<_, _>>()?;
     match only {
         Some(name) => ensure!(!shapes.is_empty(), "the part {name:?} has no surface and is no rope or rod"),
         None => ensure!(!shapes.is_empty(), "the scene has no surfaces, no ropes and no rods"),
@@ -60,14 +65,16 @@ pub fn curve(part: &Part) -> Option<bool> {
     is_curve.then(|| part.segments.len() == part.particles.len())
 }
 
-fn shape(file: &SceneFile, index: usize, part: &Part) -> Option<Shape> {
+/// `None` for loose particles.
+fn shape(file: &SceneFile, index: usize, part: &Part) -> supple::Result<Option<Shape>> {
     let name = part.name.clone().unwrap_or_else(|| format!("part_{index}"));
     let range = part.triangles.start as usize..part.triangles.end as usize;
     let triangles = &file.scene.triangles()[range];
     if triangles.is_empty() {
         let particles: Vec<u32> = part.particles.clone().collect();
-        let closed = curve(part)?;
-        return Some(Shape { name, file_particles: particles.clone(), particles, surface: None, closed });
+        let Some(closed) = curve(part) else { return Ok(None) };
+        let widths = particles.iter().map(|&particle| width(&file.scene, part, particle)).collect::<Result<_, _>>()?;
+        return Ok(Some(Shape { name, file_particles: particles.clone(), particles, surface: None, closed, widths }));
     }
     let mut particles = triangles.concat();
     particles.sort_unstable();
@@ -80,5 +87,16 @@ fn shape(file: &SceneFile, index: usize, part: &Part) -> Option<Shape> {
     };
     let has_file = !part.vertex_particles.is_empty();
     let file_particles = if has_file { part.vertex_particles.clone() } else { particles.clone() };
-    Some(Shape { name, particles, file_particles, surface: Some(surface), closed: false })
+    let (surface, widths) = (Some(surface), Vec::new());
+    Ok(Some(Shape { name, particles, file_particles, surface, closed: false, widths }))
+}
+
+/// The width of a curve at a particle \[m\].
+fn width(scene: &Scene, part: &Part, particle: u32) -> supple::Result<f32> {
+    let [a, b] = part.radii;
+    if a > 0.0 {
+        return Ok(a + b);
+    }
+    let material = scene.contact_material(scene.particle_contact(particle)?)?;
+    Ok(material.thickness * scene.contact_scale(particle)?.thickness)
 }

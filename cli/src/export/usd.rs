@@ -203,6 +203,7 @@ mod tests {
             file_particles: vec![],
             surface: None,
             closed: false,
+            widths: vec![0.01; 1000],
         };
         let timing = Timing { samples: 30_000, seconds: 0.1 };
         let path = std::env::temp_dir().join("supple_big.usda");

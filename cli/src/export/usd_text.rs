@@ -2,12 +2,11 @@
 
 use super::geometry::{Shape, Surface};
 use super::{Frame, Timing};
+use std::fmt::Display;
 use std::io::{self, Write};
 
 /// The root prim of all shapes.
 pub const ROOT: &str = "scene";
-/// The width of ropes and rods \[m\].
-const ROPE_WIDTH: f32 = 0.01;
 
 /// An attribute with a value per sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,7 +61,7 @@ fn write_vectors(writer: &mut impl Write, vectors: impl Iterator<Item = [f32; 3]
 
 /// The lowest and the highest corner of the bounding box.
 fn extent(shape: &Shape, frame: &Frame) -> [[f32; 3]; 2] {
-    let margin = if shape.surface.is_some() { 0.0 } else { 0.5 * ROPE_WIDTH };
+    let margin = 0.5 * shape.widths.iter().copied().fold(0.0, f32::max);
     let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
     for &particle in &shape.particles {
         for axis in 0..3 {
@@ -127,7 +126,8 @@ pub fn write_constants(writer: &mut impl Write, shape: &Shape) -> io::Result<()>
             let wrap = if shape.closed { "periodic" } else { "nonperiodic" };
             writeln!(writer, "        uniform token wrap = \"{wrap}\"")?;
             writeln!(writer, "        int[] curveVertexCounts = [{}]", shape.particles.len())?;
-            writeln!(writer, "        float[] widths = [{ROPE_WIDTH}] (interpolation = \"constant\")")?;
+            write!(writer, "        float[] widths = ")?;
+            write_numbers(writer, shape.widths.iter(), " (interpolation = \"vertex\")")?;
         }
     }
     for attribute in Attribute::of(shape) {
@@ -140,9 +140,9 @@ fn write_topology(writer: &mut impl Write, surface: &Surface) -> io::Result<()> 
     writeln!(writer, "        uniform token subdivisionScheme = \"none\"")?;
     writeln!(writer, "        uniform bool doubleSided = 1")?;
     write!(writer, "        int[] faceVertexCounts = ")?;
-    write_numbers(writer, surface.triangles.iter().map(|_| 3))?;
+    write_numbers(writer, surface.triangles.iter().map(|_| 3), "")?;
     write!(writer, "        int[] faceVertexIndices = ")?;
-    write_numbers(writer, surface.triangles.iter().flatten().copied())?;
+    write_numbers(writer, surface.triangles.iter().flatten(), "")?;
     if surface.corners.is_empty() {
         return Ok(());
     }
@@ -156,15 +156,19 @@ fn write_topology(writer: &mut impl Write, surface: &Surface) -> io::Result<()> 
     }
     writeln!(writer, "] (interpolation = \"faceVarying\")")?;
     write!(writer, "        int[] primvars:st:indices = ")?;
-    write_numbers(writer, surface.corners.iter().flat_map(|corners| corners.unwrap_or([spare; 3])))
+    write_numbers(writer, surface.corners.iter().flat_map(|corners| corners.unwrap_or([spare; 3])), "")
 }
 
-fn write_numbers(writer: &mut impl Write, numbers: impl Iterator<Item = u32>) -> io::Result<()> {
+fn write_numbers<T: Display>(
+    writer: &mut impl Write,
+    numbers: impl Iterator<Item = T>,
+    metadata: &str,
+) -> io::Result<()> {
     writer.write_all(b"[")?;
     for (index, number) in numbers.enumerate() {
         write!(writer, "{}{number}", if index == 0 { "" } else { ", " })?;
     }
-    writer.write_all(b"]\n")
+    writeln!(writer, "]{metadata}")
 }
 
 #[cfg(test)]
@@ -172,7 +176,14 @@ mod tests {
     use super::*;
 
     fn named(name: &str) -> Shape {
-        Shape { name: name.into(), particles: vec![0, 1], file_particles: vec![], surface: None, closed: false }
+        Shape {
+            name: name.into(),
+            particles: vec![0, 1],
+            file_particles: vec![],
+            surface: None,
+            closed: false,
+            widths: vec![],
+        }
     }
 
     #[test]

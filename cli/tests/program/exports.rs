@@ -164,6 +164,7 @@ fn rods_are_curves() {
     assert_eq!(usd_samples(&usd, "ring", "points", 1), values[(11 + 7) * 3..]);
     let ring = usd.split("def BasisCurves \"ring\"").nth(1).unwrap();
     assert!(ring.contains("wrap = \"periodic\"") && ring.contains("curveVertexCounts = [4]"), "{ring}");
+    assert!(ring.contains("widths = [0.02, 0.02, 0.02, 0.02] (interpolation = \"vertex\")"), "{ring}");
     assert!(usd.contains("def BasisCurves \"bar\"") && usd.contains("wrap = \"nonperiodic\""), "{usd}");
     assert!(usd.contains("timeCodesPerSecond = 24\n"), "{usd}");
 }
