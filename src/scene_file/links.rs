@@ -32,8 +32,7 @@ impl Builder<'_> {
                 self.add_limits(&place, (particles, edges_of), &limit, material.as_ref())
             }
             Constraint::Hinge { particles, rest_angle, scale, material } => {
-                let place = place("hinge");
-                self.add_each(&place, particles, material.as_ref(), |entry| entry.hinge(rest_angle, scale))
+                self.add_each(&place("hinge"), particles, material.as_ref(), |entry| entry.hinge(rest_angle, scale))
             }
             Constraint::CosineBend { particles, rest_angle, material } => {
                 let place = place("cosine_bend");

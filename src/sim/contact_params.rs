@@ -169,6 +169,41 @@ fn cell_sizes(elements: &ContactElements, reach: f32) -> ([f32; TYPES], [[f32; 4
     ([path_size, (2.1 * radii[1]).max(reach), (2.1 * radii[2]).max(reach)], inverse_cells)
 }
 
+/// The elements of a search, in the order of [`ContactElements`]: isolated particles, edges, triangles.
+#[derive(Clone, Copy)]
+struct SearchedElements {
+    alone_first: u32,
+    edge_first: u32,
+    /// The end of the elements that search for others.
+    query_end: u32,
+    /// The end of the elements in the cells.
+    insert_end: u32,
+}
+
+impl SearchedElements {
+    fn new(contact_elements: &ContactElements, surfaces: bool) -> Self {
+        let [_, alone_first, edge_first, triangle_first, end] = contact_elements.firsts;
+        // At the particle level all particles are isolated.
+        let (alone_first, query_end, insert_end) =
+            if surfaces { (alone_first, triangle_first, end) } else { (0, edge_first, edge_first) };
+        Self { alone_first, edge_first, query_end, insert_end }
+    }
+
+    /// The threads of each pass of the search, for this number of particles, of coarse cells and of blocks of cells.
+    fn threads(self, particles: u32, cells: u32, blocks: u32, surfaces: bool) -> [[u32; 4]; 2] {
+        let Self { alone_first, edge_first, query_end, insert_end } = self;
+        let inserted = insert_end - alone_first;
+        search_threads(|pass| match pass {
+            SearchPass::ClearCells => particles.max(inserted).max(cells).max(SPEED_CLASSES),
+            SearchPass::CountCells => edge_first.max(inserted),
+            SearchPass::AllocateCells => WORKGROUP * blocks.max(cells.div_ceil(ALLOCATING_THREADS)),
+            SearchPass::SortIntoCells => inserted,
+            SearchPass::FindPairs => (query_end - alone_first) + if surfaces { edge_first } else { 0 },
+            SearchPass::FinishSearch => 0,
+        })
+    }
+}
+
 impl ContactParams {
     pub fn new(
         scene: &Scene,
@@ -183,30 +218,18 @@ impl ContactParams {
         let SelfCollision { level, margin, .. } = own;
         let surfaces = level == SelfCollisionLevel::Surfaces;
         let margin = margin * thickness;
-        let [_, alone_first, edge_first, triangle_first, end] = contact_elements.firsts;
-        // At the particle level all particles are isolated.
-        let (alone_first, query_end, insert_end) =
-            if surfaces { (alone_first, triangle_first, end) } else { (0, edge_first, edge_first) };
+        let elements = SearchedElements::new(contact_elements, surfaces);
+        let SearchedElements { alone_first, edge_first, query_end, insert_end } = elements;
         let largest = (edge_first - alone_first).max(query_end - edge_first).max(insert_end - query_end);
         let quantum = (thickness.log2().floor() - 24.0).exp2();
         let table_size = 2 * largest.next_power_of_two().max(BLOCK / 2);
-        let (tables, coarse) = if surfaces { (3, coarse_cells(end)) } else { (1, 1) };
+        let (tables, coarse) = if surfaces { (3, coarse_cells(insert_end)) } else { (1, 1) };
         let coarse_first = tables * table_size;
         let block_starts = coarse_first + COARSE_WORDS * coarse.pow(3);
         let blocks = coarse_first / BLOCK;
         let reach = thickness + 2.0 * margin;
         let (level_sizes, inverse_cells) = cell_sizes(contact_elements, reach);
         let particles = contact_elements.particles.len() as u32;
-        let inserted = insert_end - alone_first;
-        let cells = coarse.pow(3);
-        let search_threads = search_threads(|pass| match pass {
-            SearchPass::ClearCells => particles.max(inserted).max(cells).max(SPEED_CLASSES),
-            SearchPass::CountCells => edge_first.max(inserted),
-            SearchPass::AllocateCells => WORKGROUP * blocks.max(cells.div_ceil(ALLOCATING_THREADS)),
-            SearchPass::SortIntoCells => inserted,
-            SearchPass::FindPairs => (query_end - alone_first) + if surfaces { edge_first } else { 0 },
-            SearchPass::FinishSearch => 0,
-        });
         Self {
             collider_count: colliders.len() as u32,
             substeps: settings.substeps,
@@ -230,7 +253,7 @@ impl ContactParams {
             speed_classes: block_starts + blocks,
             level_sizes,
             coarse_first,
-            search_threads,
+            search_threads: elements.threads(particles, coarse.pow(3), blocks, surfaces),
             inverse_cells,
             materials,
             friction,
