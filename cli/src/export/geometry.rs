@@ -5,7 +5,7 @@ use supple::Scene;
 use supple::scene_file::{Part, SceneFile};
 
 /// A mesh or a curve of a part.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Shape {
     /// The name of the part, or `part_` and its number.
     pub name: String,

@@ -125,19 +125,10 @@ mod tests {
         let mesh = |corners: Vec<Option<[u32; 3]>>| Shape {
             name: "two words".into(),
             particles: vec![0, 1, 2],
-            file_particles: vec![],
             surface: Some(Surface { triangles: vec![[0, 1, 2]], coordinates: vec![[0.0, 0.5]; 3], corners }),
-            closed: false,
-            widths: vec![],
+            ..Shape::default()
         };
-        let rope = Shape {
-            name: "rope".into(),
-            particles: vec![3, 4],
-            file_particles: vec![],
-            surface: None,
-            closed: false,
-            widths: vec![],
-        };
+        let rope = Shape { name: "rope".into(), particles: vec![3, 4], ..Shape::default() };
         let (texture, faces) = elements(&[mesh(vec![Some([0, 2, 1])]), rope, mesh(vec![None])]);
         assert_eq!(texture, "vt 0 0.5\n".repeat(6));
         assert_eq!(faces, "g two_words\nf 1/1/1 2/3/2 3/2/3\ng rope\nl 4 5\ng two_words\nf 6//4 7//5 8//6\n");

@@ -197,14 +197,7 @@ mod tests {
 
     #[test]
     fn a_stage_of_more_than_two_gibibytes_is_refused_before_the_simulation() {
-        let shape = Shape {
-            name: "big".into(),
-            particles: vec![0; 1000],
-            file_particles: vec![],
-            surface: None,
-            closed: false,
-            widths: vec![0.01; 1000],
-        };
+        let shape = Shape { name: "big".into(), particles: vec![0; 1000], ..Shape::default() };
         let timing = Timing { samples: 30_000, seconds: 0.1 };
         let path = std::env::temp_dir().join("supple_big.usda");
         let error = Usd::create(&path, vec![shape], timing, 1000).err().unwrap().to_string();

@@ -176,14 +176,7 @@ mod tests {
     use super::*;
 
     fn named(name: &str) -> Shape {
-        Shape {
-            name: name.into(),
-            particles: vec![0, 1],
-            file_particles: vec![],
-            surface: None,
-            closed: false,
-            widths: vec![],
-        }
+        Shape { name: name.into(), particles: vec![0, 1], ..Shape::default() }
     }
 
     #[test]
@@ -222,6 +215,7 @@ mod tests {
     #[test]
     fn the_extent_of_a_curve_contains_its_width() {
         let frame = Frame { sample: 0, positions: &[[0.0; 3], [1.0, -2.0, 0.0]], velocities: &[], normals: &[] };
-        assert_eq!(extent(&named("rope"), &frame), [[-0.005, -2.005, -0.005], [1.005, 0.005, 0.005]]);
+        let rope = Shape { widths: vec![0.005, 0.01], ..named("rope") };
+        assert_eq!(extent(&rope, &frame), [[-0.005, -2.005, -0.005], [1.005, 0.005, 0.005]]);
     }
 }

@@ -132,7 +132,11 @@ fn point_caches_have_the_vertices_of_the_mesh_files() {
 #[test]
 fn ropes_are_lines_and_loose_particles_are_left_out() {
     mixed("lines");
-    baked(&["lines/scene.json", "--frames", "0", "--reference", "--obj", "lines/frames"]);
+    let exports = ["--obj", "lines/frames", "--usd", "lines/frames.usda"];
+    baked(&[&["lines/scene.json", "--frames", "0", "--reference"], &exports[..]].concat());
+    let usd = std::fs::read_to_string(path("lines/frames.usda")).unwrap();
+    // The thickness of contacts is 5 mm by default.
+    assert!(usd.contains("widths = [0.005, 0.005, 0.005, 0.005, 0.005] (interpolation = \"vertex\")"), "{usd}");
     let text = std::fs::read_to_string(path("lines/frames/frame_00000.obj")).unwrap();
     let count = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
     // 5 points of the rope, 6 welded vertices of the tube, 4 of the body.
