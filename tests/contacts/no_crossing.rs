@@ -21,7 +21,7 @@ fn sheets_in_a_press_do_not_cross() {
         let scene = press(thickness, sheets);
         let mut solver = solver(&gpu, &scene, settings(substeps));
         let gap = 1.5 * thickness * (sheets + 1) as f32;
-        for frame in 0..(60.0 * 2.0 * gap / 0.5) as u32 + 8 {
+        for frame in 0..(60.0 * 2.0 * gap / 0.5) as u32 + 20 {
             step(&gpu, &mut solver, 1);
             let count = crossings(&solver, &scene);
             assert_eq!(count, 0, "{sheets} sheets, {substeps} substeps, step {frame}");
