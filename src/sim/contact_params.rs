@@ -133,15 +133,6 @@ pub(crate) fn least_radius(scene: &Scene, elements: &ContactElements) -> f32 {
     0.5 * thicknesses(scene, elements).fold(f32::MAX, |least, (place, thickness)| least.min(thickness * scales[place]))
 }
 
-/// The numbers of threads of the search, in the form of the uniform buffer.
-fn search_threads(threads: impl Fn(SearchPass) -> u32) -> [[u32; 4]; 2] {
-    let mut rows = [[0; 4]; 2];
-    for pass in SearchPass::ALL {
-        rows[pass as usize / 4][pass as usize % 4] = threads(pass);
-    }
-    rows
-}
-
 /// Cells along each axis of the coarse grid for a number of elements: about one cell for eight elements, 4 to 16.
 fn coarse_cells(elements: u32) -> u32 {
     [4, 8].into_iter().find(|cells: &u32| 8 * cells.pow(3) >= elements).unwrap_or(16)
@@ -189,18 +180,24 @@ impl SearchedElements {
         Self { alone_first, edge_first, query_end, insert_end }
     }
 
-    /// The threads of each pass of the search, for this number of particles, of coarse cells and of blocks of cells.
+    /// The threads of each pass of the search in the form of the uniform buffer, for this number of particles, of coarse
+    /// cells and of blocks of cells.
     fn threads(self, particles: u32, cells: u32, blocks: u32, surfaces: bool) -> [[u32; 4]; 2] {
         let Self { alone_first, edge_first, query_end, insert_end } = self;
         let inserted = insert_end - alone_first;
-        search_threads(|pass| match pass {
+        let threads = |pass| match pass {
             SearchPass::ClearCells => particles.max(inserted).max(cells).max(SPEED_CLASSES),
             SearchPass::CountCells => edge_first.max(inserted),
             SearchPass::AllocateCells => WORKGROUP * blocks.max(cells.div_ceil(ALLOCATING_THREADS)),
             SearchPass::SortIntoCells => inserted,
             SearchPass::FindPairs => (query_end - alone_first) + if surfaces { edge_first } else { 0 },
             SearchPass::FinishSearch => 0,
-        })
+        };
+        let mut rows = [[0; 4]; 2];
+        for pass in SearchPass::ALL {
+            rows[pass as usize / 4][pass as usize % 4] = threads(pass);
+        }
+        rows
     }
 }
 
@@ -225,7 +222,8 @@ impl ContactParams {
         let table_size = 2 * largest.next_power_of_two().max(BLOCK / 2);
         let (tables, coarse) = if surfaces { (3, coarse_cells(insert_end)) } else { (1, 1) };
         let coarse_first = tables * table_size;
-        let block_starts = coarse_first + COARSE_WORDS * coarse.pow(3);
+        let cells = coarse.pow(3);
+        let block_starts = coarse_first + COARSE_WORDS * cells;
         let blocks = coarse_first / BLOCK;
         let reach = thickness + 2.0 * margin;
         let (level_sizes, inverse_cells) = cell_sizes(contact_elements, reach);
@@ -253,7 +251,7 @@ impl ContactParams {
             speed_classes: block_starts + blocks,
             level_sizes,
             coarse_first,
-            search_threads: elements.threads(particles, coarse.pow(3), blocks, surfaces),
+            search_threads: elements.threads(particles, cells, blocks, surfaces),
             inverse_cells,
             materials,
             friction,

@@ -12,7 +12,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus};
 
 const USAGE: &str = "\
 Usage: cargo xtask <command> [arguments]
@@ -65,12 +65,22 @@ impl Failure {
     }
 }
 
+/// The failure to start a command.
+fn not_run(command: &Command, error: io::Error) -> Failure {
+    Failure::new(format!("{} cannot be run: {error}", command.get_program().to_string_lossy()))
+}
+
+/// The exit code of a program; 1 if it was stopped by a signal.
+fn exit_code(status: ExitStatus) -> u8 {
+    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
 /// Runs a command to its end and returns its exit code.
 fn run(command: &mut Command) -> Result<u8, Failure> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let status = command.status().map_err(|error| Failure::new(format!("{name} cannot be run: {error}")))?;
+    let status = command.status().map_err(|error| not_run(command, error))?;
     match status.code() {
-        Some(code) => Ok(u8::try_from(code).unwrap_or(1)),
+        Some(_) => Ok(exit_code(status)),
         None => Err(Failure::new(format!("{name} was stopped ({status})"))),
     }
 }

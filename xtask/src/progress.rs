@@ -1,6 +1,6 @@
 //! A build by cargo that reports on standard error how many crates are compiled, and about how long the rest takes.
 
-use crate::{Failure, Workspace};
+use crate::{Failure, Workspace, exit_code, not_run};
 use std::collections::HashSet;
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use std::process::Stdio;
@@ -19,8 +19,7 @@ pub fn build(workspace: &Workspace, options: &[&str]) -> Result<u8, Failure> {
     let mut progress = Progress::new(count_packages(workspace));
     let mut command = workspace.cargo();
     command.args(["build", "--quiet", "--message-format=json-render-diagnostics"]).args(options);
-    let failure = |error| Failure::new(format!("cargo cannot be run: {error}"));
-    let mut child = command.stdout(Stdio::piped()).spawn().map_err(failure)?;
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| not_run(&command, error))?;
     let (sender, packages) = mpsc::channel();
     if let Some(output) = child.stdout.take() {
         thread::spawn(move || {
@@ -38,8 +37,7 @@ pub fn build(workspace: &Workspace, options: &[&str]) -> Result<u8, Failure> {
         screen.show(&progress);
     }
     screen.clear();
-    let status = child.wait().map_err(failure)?;
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    child.wait().map(exit_code).map_err(|error| not_run(&command, error))
 }
 
 /// The number of packages that supple and its examples need, without supple; `None` if cargo does not tell.

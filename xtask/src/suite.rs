@@ -1,11 +1,11 @@
 //! All tests, two test binaries at a time. A binary leaves half of two cores idle: a software driver compiles the shaders
 //! of a device on one thread, and a GPU waits for the host.
 
-use crate::{Failure, Workspace};
+use crate::{Failure, Workspace, exit_code, not_run};
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::process::Stdio;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// The number of test binaries that run at the same time.
@@ -44,7 +44,7 @@ pub fn run_all(workspace: &Workspace) -> Result<u8, Failure> {
 }
 
 /// A thread that panicked leaves the lists whole.
-fn locked<T>(list: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn locked<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -52,10 +52,12 @@ fn locked<T>(list: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 fn build(workspace: &Workspace) -> Result<Vec<String>, Failure> {
     let mut command = workspace.cargo();
     command.args(["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"]);
-    let output = command.stderr(Stdio::inherit()).output().map_err(no_cargo)?;
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| not_run(&command, error))?;
     if !output.status.success() {
-        let code = output.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
-        return Err(Failure { code, message: "the tests failed to compile; see above".into() });
+        return Err(Failure {
+            code: exit_code(output.status),
+            message: "the tests failed to compile; see above".into(),
+        });
     }
     Ok(String::from_utf8_lossy(&output.stdout).lines().filter_map(test_name).map(str::to_owned).collect())
 }
@@ -69,15 +71,16 @@ fn test_name(message: &str) -> Option<&str> {
 
 fn run_job(workspace: &Workspace, job: &[String]) -> Result<u8, Failure> {
     eprintln!("xtask: cargo test --workspace {}", job.join(" "));
-    let output = workspace.cargo().args(["test", "--workspace"]).args(job).output().map_err(no_cargo)?;
+    let mut command = workspace.cargo();
+    let output = command
+        .args(["test", "--workspace", "--no-fail-fast"])
+        .args(job)
+        .output()
+        .map_err(|error| not_run(&command, error))?;
     // Held during both, so that the output of two binaries is not mixed. A closed pipe is no failure of a test.
     let mut screen = io::stdout().lock();
     let _ = screen.write_all(&output.stderr).and_then(|()| screen.write_all(&output.stdout));
-    Ok(output.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
-}
-
-fn no_cargo(error: io::Error) -> Failure {
-    Failure::new(format!("cargo cannot be run: {error}"))
+    Ok(exit_code(output.status))
 }
 
 #[cfg(test)]
