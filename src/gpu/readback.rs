@@ -17,7 +17,7 @@ impl<T> std::fmt::Debug for Decode<T> {
 
 /// The outcome of a copy.
 #[derive(Debug, Clone, Copy)]
-enum Arrival {
+pub(super) enum Arrival {
     Mapped,
     /// The device is lost.
     Failed,
@@ -50,42 +50,63 @@ pub struct Readback<T> {
     taken: bool,
 }
 
-/// A part of a buffer on its way to the host.
+/// A copy of a part of a buffer into one that the host maps.
 #[derive(Debug)]
-struct StagedCopy {
+pub(super) struct StagedCopy {
     staging: wgpu::Buffer,
     size: u64,
     arrival: Arc<Mutex<Option<Arrival>>>,
 }
 
 impl StagedCopy {
-    fn new(
-        device: &wgpu::Device,
-        encoder: &mut wgpu::CommandEncoder,
-        (source, first, size): (&wgpu::Buffer, u64, u64),
-        lost: bool,
-    ) -> Self {
+    /// Copies into `staging`, which is at least as large as the part.
+    pub fn into_buffer(staging: wgpu::Buffer, size: u64) -> Self {
+        Self { staging, size, arrival: Arc::default() }
+    }
+
+    fn new(device: &wgpu::Device, size: u64) -> Self {
         let staging = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("supple.readback"),
             size: size.max(16),
             usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let arrival = Arc::new(Mutex::new(lost.then_some(Arrival::Failed)));
-        if lost {
-            // The program's submission would fail to map the buffer, and wgpu would panic.
-            return Self { staging, size, arrival };
-        }
-        encoder.copy_buffer_to_buffer(source, first, &staging, 0, size);
-        let ticket = Ticket(arrival.clone());
-        encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., move |result| {
-            ticket.set(if result.is_ok() { Arrival::Mapped } else { Arrival::Failed });
-        });
-        Self { staging, size, arrival }
+        Self::into_buffer(staging, size)
     }
 
-    fn arrival(&self) -> Option<Arrival> {
+    /// Records the copy, from byte `first` of the source on. The copy before it has an outcome and is unmapped.
+    pub fn record(&self, encoder: &mut wgpu::CommandEncoder, source: &wgpu::Buffer, first: u64, lost: bool) {
+        // On a lost device the program's submission would fail to map the buffer, and wgpu would panic.
+        self.set(lost.then_some(Arrival::Failed));
+        if lost {
+            return;
+        }
+        encoder.copy_buffer_to_buffer(source, first, &self.staging, 0, self.size);
+        let ticket = Ticket(self.arrival.clone());
+        encoder.map_buffer_on_submit(&self.staging, wgpu::MapMode::Read, .., move |result| {
+            ticket.set(if result.is_ok() { Arrival::Mapped } else { Arrival::Failed });
+        });
+    }
+
+    fn set(&self, arrival: Option<Arrival>) {
+        *self.arrival.lock().unwrap_or_else(PoisonError::into_inner) = arrival;
+    }
+
+    /// The outcome; `None` while the copy is pending.
+    pub fn arrival(&self) -> Option<Arrival> {
         *self.arrival.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The buffer of a copy that is mapped.
+    fn view(&self) -> Result<wgpu::BufferView> {
+        self.staging.get_mapped_range(..).map_err(|fault| Error::DeviceLost { reason: fault.to_string() })
+    }
+
+    /// Returns what a copy that is mapped holds, and unmaps it.
+    pub fn take<T: bytemuck::AnyBitPattern>(&self) -> Result<T> {
+        let value = self.view().map(|view| bytemuck::pod_read_unaligned(&view[..self.size as usize]));
+        self.staging.unmap();
+        value
     }
 }
 
@@ -120,7 +141,12 @@ impl<T> Readback<T> {
         decode: impl Fn(&[&[u8]]) -> T + Send + Sync + 'static,
     ) -> Self {
         let lost = is_lost(device);
-        let copies = parts.iter().map(|&part| StagedCopy::new(device, encoder, part, lost)).collect();
+        let record = |&(source, first, size): &(&wgpu::Buffer, u64, u64)| {
+            let copy = StagedCopy::new(device, size);
+            copy.record(encoder, source, first, lost);
+            copy
+        };
+        let copies = parts.iter().map(record).collect();
         Self { copies, decode: Decode(Box::new(decode)), taken: false }
     }
 
@@ -153,9 +179,7 @@ impl<T> Readback<T> {
         if pending {
             return Ok(None);
         }
-        let lost = |fault: wgpu::MapRangeError| Error::DeviceLost { reason: fault.to_string() };
-        let views = self.copies.iter().map(|copy| copy.staging.get_mapped_range(..).map_err(lost));
-        let views = views.collect::<Result<Vec<_>>>()?;
+        let views = self.copies.iter().map(StagedCopy::view).collect::<Result<Vec<_>>>()?;
         let parts: Vec<&[u8]> =
             views.iter().zip(&self.copies).map(|(view, copy)| &view[..copy.size as usize]).collect();
         let data = (self.decode.0)(&parts);
