@@ -62,7 +62,7 @@ fn note_push(i: u32, index: u32, w: f32, displacement: vec3f, normal: f32, arm: 
 
 // Returns the friction of earlier passes of the substep.
 fn friction_before(i: u32) -> ColliderFriction {
-    if !REPEATS || is_first == 1u {
+    if !REPEATS || by_thread(is_first, i) == 1u {
         return ColliderFriction();
     }
     let word = collider_contacts[i].owner;

@@ -29,11 +29,12 @@ const OVER_RELAXATION = 1.8;
 fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
     let found = atomicLoad(&contact_status.contact_count);
+    let ends_substep = by_thread(is_last, place) == 1u;
     if place == 0u {
         contact_status.most_contacts = max(contact_status.most_contacts, found);
     }
     if place >= used_count(found, arrayLength(&contacts)) {
-        if is_last == 1u && found > arrayLength(&contacts) {
+        if ends_substep && found > arrayLength(&contacts) {
             // The lists of contacts of the next substep find no anchor here. Writes beyond the array have no effect.
             anchors[place] = FrictionAnchor();
         }
@@ -48,12 +49,12 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
     let motion = motion_of(own.weights, particles);
     // Not if all particles are pinned, or one is not finite.
     if !(weight > 0.0 && length(motion) < 1e30) {
-        if is_last == 1u {
+        if ends_substep {
             anchors[place] = FrictionAnchor(without_marks(own.pair), own.weights, own.offset, own.next | SLIDES);
         }
         return;
     }
-    let step = opaque1(select(OVER_RELAXATION, 1.0, is_last == 1u) / weight, params.zero);
+    let step = opaque1(select(OVER_RELAXATION, 1.0, ends_substep) / weight, params.zero);
     let normal = own.plane.xyz;
     let along = opaque1(dot(normal, motion), params.zero);
     let depth = opaque1(own.plane.w - along, params.zero);
@@ -78,7 +79,7 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
         let weighted = opaque1(masses.w[k] * own.weights[k], params.zero);
         add_correction(particles[k], change, weighted, masses.most[k]);
     }
-    if is_last == 1u {
+    if ends_substep {
         let largest = opaque1(most_friction * weight, params.zero);
         anchors[place] = anchor_of(own, particles, slides, largest);
     }
