@@ -43,12 +43,12 @@
 //!
 //! ```text
 //! InterpolateColliders SolveTethers Project … (Collide) ValidatePairs Search … FindContacts (ResolveIntersections)
-//! (Project … SolveContacts ApplyCorrections Collide) … BuildDivisionPlanes … TruncateDisplacements
+//! (Project … SolveContacts ApplyCorrections (Collide)) … BuildDivisionPlanes … TruncateDisplacements
 //! ```
 //!
 //! The first `Collide`, `ResolveIntersections`, `BuildDivisionPlanes` and `TruncateDisplacements` exist at the surface
-//! level only. `Project` in the iterations of contacts is that of groups, after the first iteration. The `Search` passes
-//! return at once while the pair list is valid. Later rounds of `BuildDivisionPlanes` return at once if the previous round
+//! level only. `Project` in the iterations of contacts is that of groups, after the first iteration. `Collide` ends every
+//! second iteration, with groups each. The `Search` passes return at once while the pair list is valid. Later rounds of `BuildDivisionPlanes` return at once if the previous round
 //! truncated nothing.
 //!
 //! `ResolveIntersections` reads the intersections of the end of the previous step. There, `SortForIntersections`,
@@ -237,9 +237,9 @@ impl Plan {
         self.substep.extend(SearchPass::ALL.map(Pass::Search));
         self.substep.push(Pass::FindContacts);
         self.substep.extend(apart.then_some(Pass::ResolveIntersections));
-        // Colliders come last in an iteration, so that no particle is within one at the end of a substep. Particles
-        // without groups do not rest as evenly as surfaces: every second iteration suffices for them.
-        let stride = if apart || compiled.has_groups() { 1 } else { 2 };
+        // Colliders come last in an iteration, so that no particle is within one at the end of a substep. Groups need
+        // them in each iteration to rest.
+        let stride = if compiled.has_groups() { 1 } else { 2 };
         let sweeps = own.sweeps(compiled.kinds[kind_index(ShapeMatching::INFO)].len() > 0);
         for iteration in 0..sweeps {
             let is_last = iteration + 1 == sweeps;
