@@ -2,12 +2,13 @@
 //!
 //! The mesh is a tube of cloth with jittered vertices and random cell diagonals. Its vertices are in random order or
 //! renumbered. `cargo bench --bench meshes` prints the table and writes it to `benches/results/<adapter>-meshes.md`.
-//! Arguments set the numbers of vertices around the tube: `cargo bench --bench meshes -- 96`.
+//! Arguments select the rows: numbers of vertices around the tube, bending models (`springs`, `hinges`, `quadratic`) and scenes (`grid`,
+//! `shuffled`, `renumbered`). Example: `cargo bench --bench meshes -- 96 hinges renumbered`. Only the default table is written to a file.
 
 mod common;
 
 use common::measure::median;
-use common::{Fault, figure, median_gpu, run_frame};
+use common::{Fault, figure, median_gpu, named, run_frame};
 use std::f32::consts::TAU;
 use std::fmt::Write as _;
 use supple::gpu::{Context, Timestamps};
@@ -23,6 +24,12 @@ const EXECUTIONS: [(&str, Execution); 2] = [("colours", Execution::Colors), ("cl
 const BENDINGS: [(&str, Bending); 3] =
     [("springs", Bending::Springs), ("hinges", Bending::Hinges), ("quadratic", Bending::Isometric)];
 
+/// Makes a scene of `size` × `size` particles.
+type Make = fn(u32, Fabric) -> supple::Result<Scene>;
+
+/// The grid, and the mesh with its vertices in random order and renumbered.
+const SCENES: [(&str, Make); 3] = [("grid", grid), ("shuffled", tube), ("renumbered", renumbered_tube)];
+
 fn main() {
     // Skips the arguments `--bench` of `cargo bench` and `--test` of `cargo test --benches`.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -32,26 +39,25 @@ fn main() {
     } else if sizes.is_empty() {
         sizes = SIZES.to_vec();
     }
-    if let Err(error) = run(&sizes) {
+    let bendings = named(&arguments, &BENDINGS).unwrap_or(BENDINGS.to_vec());
+    let scenes = named(&arguments, &SCENES).unwrap_or(SCENES.to_vec());
+    if let Err(error) = run(&sizes, &bendings, &scenes) {
         eprintln!("{error}");
         std::process::exit(1);
     }
 }
 
-fn run(sizes: &[u32]) -> Result<(), Fault> {
+fn run(sizes: &[u32], bendings: &[(&str, Bending)], scenes: &[(&str, Make)]) -> Result<(), Fault> {
     let mut table = String::from(
         "| scene | particles | bending | execution | constraints | dispatches a substep | of these colours, trees, clusters or tiles, mass splitting | ms a frame | of these on the GPU | ns a particle and substep | ns a constraint and substep |\n\
          |---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     let mut adapter = String::new();
     for &size in sizes {
-        for (bending_name, bending) in BENDINGS {
+        for &(bending_name, bending) in bendings {
             let fabric = Fabric { bending, ..Fabric::COTTON };
-            for (scene_name, scene) in [
-                ("grid", grid(size, fabric)?),
-                ("mesh, shuffled", tube(size, fabric)?),
-                ("mesh, renumbered", renumbered(tube(size, fabric)?)?),
-            ] {
+            for &(scene_name, make) in scenes {
+                let scene = make(size, fabric)?;
                 let grid_too = if scene_name == "grid" { &[("tiles", Execution::Tiles)][..] } else { &[] };
                 for &(name, execution) in EXECUTIONS.iter().chain(grid_too) {
                     let (values, gpu) = time(&scene, execution)?;
@@ -64,7 +70,7 @@ fn run(sizes: &[u32]) -> Result<(), Fault> {
     }
     let text = format!("Adapter: {adapter}. 20 substeps of one sweep a frame of 1/60 s, no tethers.\n\n{table}");
     println!("{text}");
-    if sizes == SIZES {
+    if sizes == SIZES && bendings.len() == BENDINGS.len() && scenes.len() == SCENES.len() {
         common::write_results("-meshes", &adapter, &text)?;
     }
     Ok(())
@@ -156,7 +162,8 @@ fn tube(size: u32, fabric: Fabric) -> supple::Result<Scene> {
     Ok(scene)
 }
 
-fn renumbered(mut scene: Scene) -> supple::Result<Scene> {
+fn renumbered_tube(size: u32, fabric: Fabric) -> supple::Result<Scene> {
+    let mut scene = tube(size, fabric)?;
     scene.renumber();
     Ok(scene)
 }

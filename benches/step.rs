@@ -3,7 +3,7 @@
 //!
 //! `cargo bench` prints the tables and writes them to `benches/results/<adapter>.md`. Arguments select the rows: sizes
 //! (particles per side), executions (`colours`, `tiles`, `clusters`) and variants (`plain`, the default; `wind`;
-//! `contacts`, self-collision of particles). Example: `cargo bench --bench step -- 316 tiles plain wind contacts`. Only
+//! `collider`, a ball under the cloth; `contacts`, self-collision of particles). Example: `cargo bench --bench step -- 316 tiles plain wind contacts`. Only
 //! the default table is written to a file. If a solver cannot be made, its row shows the error.
 //!
 //! GPU times come from timestamp queries; wall-clock times run from recording to the end of the work. Rates per particle
@@ -12,11 +12,14 @@
 mod common;
 
 use common::measure::{median, peak_memory_mib};
-use common::{Fault, figure, median_gpu, run_frame};
+use common::{Fault, figure, median_gpu, named, run_frame};
 use std::fmt::Write as _;
 use std::time::Instant;
 use supple::gpu::{Context, Profile, Timestamps};
-use supple::{ClothGrid, ContactMaterial, Error, Execution, Scene, SelfCollision, Settings, Solver, Wind, wgpu};
+use supple::{
+    ClothGrid, Collider, ContactMaterial, Error, Execution, Pose, Scene, SelfCollision, Settings, Shape, Solver, Wind,
+    wgpu,
+};
 
 /// Particles per side.
 const SIZES: [u32; 3] = [100, 316, 1000];
@@ -30,11 +33,16 @@ const EXECUTIONS: [(&str, Execution); 3] =
 enum Variant {
     Plain,
     Wind,
+    Collider,
     Contacts,
 }
 
-const VARIANTS: [(&str, Variant); 3] =
-    [("plain", Variant::Plain), ("wind", Variant::Wind), ("contacts", Variant::Contacts)];
+const VARIANTS: [(&str, Variant); 4] = [
+    ("plain", Variant::Plain),
+    ("wind", Variant::Wind),
+    ("collider", Variant::Collider),
+    ("contacts", Variant::Contacts),
+];
 
 /// The executions and variants of a table, by name.
 struct Rows {
@@ -59,19 +67,12 @@ fn main() {
     }
 }
 
-/// The entries whose names are on the command line; none if there is no such name.
-fn named<T: Copy>(arguments: &[String], entries: &[(&'static str, T)]) -> Option<Vec<(&'static str, T)>> {
-    let given = |(name, _): &&(&str, T)| arguments.iter().any(|argument| argument == name);
-    let found: Vec<_> = entries.iter().filter(given).copied().collect();
-    (!found.is_empty()).then_some(found)
-}
-
 fn run(sizes: &[u32], rows: &Rows) -> Result<(), Fault> {
     let adapter = Context::new(wgpu::Limits::default())?.adapter_name();
     let head = format!(
         "Adapter: {adapter}. Cloth hung by two corners, two tethers a particle, 20 substeps of one sweep a frame of 1/60 s.\n\n\
-         | particles | constraints | execution | dispatches per substep | ms per frame | of these on the GPU | ns per particle and substep | million projections per second | compile ms | recording ms | bytes per particle | peak memory so far MiB |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|"
+         | particles | constraints | execution | dispatches per substep | ms per frame | of these on the GPU | ns per particle and substep | million projections per second | compile ms | recording ms | bytes per particle | peak memory so far MiB | second solver ms |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|"
     );
     let mut stages = String::from("| particles | execution | passes | ms per frame | share |\n|---|---|---|---|---|\n");
     let mut lines = vec![head];
@@ -85,13 +86,13 @@ fn run(sizes: &[u32], rows: &Rows) -> Result<(), Fault> {
         for &(variant_name, variant) in &rows.variants {
             for &(name, execution) in &rows.executions {
                 let name = if variant == Variant::Plain { name.into() } else { format!("{name}, {variant_name}") };
-                let row = Bench::new(&scene, settings(execution, variant))
+                let row = Bench::new(&scene, execution, variant)
                     .map_err(Fault::from)
                     .and_then(|bench| bench.row(&name, scene_ms, &mut stages));
                 let line = row.unwrap_or_else(|error| {
                     failed |= !is_limit(&error);
                     let reason = error.to_string().replace('\n', " ");
-                    format!("| {} | | {name} | not run: {reason} | | | | | | | | |", scene.particle_count())
+                    format!("| {} | | {name} | not run: {reason} | | | | | | | | | |", scene.particle_count())
                 });
                 println!("{line}");
                 lines.push(line);
@@ -135,20 +136,40 @@ fn settings(execution: Execution, variant: Variant) -> Settings {
     }
 }
 
+/// A ball under the middle of the cloth.
+fn ball() -> Collider {
+    Collider {
+        shape: Shape::Sphere { radius: 0.3 },
+        pose: Pose { position: [0.0, -0.3, 0.0], ..Pose::default() },
+        ..Collider::default()
+    }
+}
+
 struct Bench<'a> {
     gpu: Context,
     scene: &'a Scene,
     solver: Solver,
     compile_ms: f64,
+    /// `None` for large scenes.
+    second_ms: Option<f64>,
 }
 
 impl<'a> Bench<'a> {
-    fn new(scene: &'a Scene, settings: Settings) -> supple::Result<Self> {
+    fn new(scene: &'a Scene, execution: Execution, variant: Variant) -> supple::Result<Self> {
+        let settings = settings(execution, variant);
         let gpu = Context::new(supple::required_limits_with(scene, &settings))?;
-        let start = Instant::now();
-        let solver = Solver::new(&gpu.device, &gpu.queue, scene, settings)?;
-        let compile_ms = start.elapsed().as_secs_f64() * 1e3;
-        Ok(Self { gpu, scene, solver, compile_ms })
+        let make = || {
+            let start = Instant::now();
+            let mut solver = Solver::new(&gpu.device, &gpu.queue, scene, settings)?;
+            if variant == Variant::Collider {
+                solver.add_collider(&ball())?;
+            }
+            supple::Result::Ok((solver, start.elapsed().as_secs_f64() * 1e3))
+        };
+        let (solver, compile_ms) = make()?;
+        let second = (scene.particle_count() <= 200_000).then(&make).transpose()?;
+        let second_ms = second.map(|(_, taken)| taken);
+        Ok(Self { gpu, scene, solver, compile_ms, second_ms })
     }
 
     /// Measures a row of the table; adds the times of the passes to `stages`.
@@ -173,7 +194,7 @@ impl<'a> Bench<'a> {
         let wall = median(frames.iter().map(|frame| frame.wall).collect());
         let frame = on_gpu.unwrap_or(wall);
         let row = format!(
-            "| {particles} | {constraints} | {execution} | {} | {} | {} | {} | {} | {:.0} | {:.2} | {:.0} | {} |",
+            "| {particles} | {constraints} | {execution} | {} | {} | {} | {} | {} | {:.0} | {:.2} | {:.0} | {} | {} |",
             self.solver.plan().dispatches_per_substep(),
             figure(wall),
             figure(on_gpu),
@@ -183,6 +204,7 @@ impl<'a> Bench<'a> {
             median(frames.iter().map(|frame| frame.recording).collect()),
             self.solver.memory_bytes() as f64 / particles,
             peak_memory_mib().map_or("–".into(), |mebibytes| format!("{mebibytes:.0}")),
+            figure(self.second_ms),
         );
 
         if timestamps.is_none() {

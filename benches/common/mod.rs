@@ -68,6 +68,14 @@ pub fn median_gpu(frames: &[Frame]) -> Option<f64> {
     frames.iter().map(|frame| frame.gpu).collect::<Option<_>>().map(measure::median)
 }
 
+/// The entries whose names are on the command line; none if there is no such name.
+#[allow(dead_code, reason = "each bench uses its own part of this")]
+pub fn named<T: Copy>(arguments: &[String], entries: &[(&'static str, T)]) -> Option<Vec<(&'static str, T)>> {
+    let given = |(name, _): &&(&str, T)| arguments.iter().any(|argument| argument == name);
+    let found: Vec<_> = entries.iter().filter(given).copied().collect();
+    (!found.is_empty()).then_some(found)
+}
+
 /// Formats a value with three digits, or a dash for none.
 pub fn figure(value: impl Into<Option<f64>>) -> String {
     match value.into() {

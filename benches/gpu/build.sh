@@ -2,9 +2,11 @@
 # Builds the programs of benches/gpu/run.sh and packs them into target/gpu-run/programs.tar.gz (x86-64 Linux). The archive has:
 #
 #   adapters                     lists the adapters; the check for a real GPU
-#   parity executions instances  tests against the CPU reference
-#   step bodies kinds meshes     benches
-#   cloth contacts crowd         examples
+#   parity schedules             tests against the CPU reference
+#   step bodies kinds meshes large
+#                                benches
+#   cloth contacts crowd soft_body character
+#                                examples
 #   lib/                         the Vulkan loader and the X11 libraries that NVIDIA's Vulkan driver is linked to; run.sh uses only the
 #                                libraries that the GPU machine lacks
 #
@@ -18,15 +20,17 @@ to=target/gpu-run
 rm -rf "$to"
 mkdir -p "$to/programs/lib"
 
-examples=(adapters cloth contacts crowd)
+examples=(adapters cloth contacts crowd soft_body character)
+tests=(parity schedules)
+benches=(step bodies kinds meshes large)
 cargo build --release "${examples[@]/#/--example=}"
 for name in "${examples[@]}"; do
     strip -o "$to/programs/$name" "${CARGO_TARGET_DIR:-target}/release/examples/$name"
 done
 
-# Cargo prints a line "Executable benches/step.rs (target/release/deps/step-0123456789abcdef)" for each program.
-cargo test --release --no-run --test={parity,executions,instances} --bench={step,bodies,kinds,meshes} 2>&1 | tee "$to/log" >&2
-sed -n 's|^ *Executable .*/\([a-z]*\)\.rs (\(.*\))$|\1 \2|p' "$to/log" | while read -r name program; do
+# Cargo prints a line "Executable benches/step.rs (target/release/deps/step-0123456789abcdef)" for each program, and "tests/parity/main.rs" for tests.
+cargo test --release --no-run "${tests[@]/#/--test=}" "${benches[@]/#/--bench=}" 2>&1 | tee "$to/log" >&2
+sed -n 's|^ *Executable [a-z]*/\([a-z]*\)[./].* (\(.*\))$|\1 \2|p' "$to/log" | while read -r name program; do
     strip -o "$to/programs/$name" "$program"
 done
 rm "$to/log"

@@ -11,7 +11,7 @@
 #   gpu-run.log             standard error of all parts
 #   gpu-run-tests.txt       parity tests against the CPU reference
 #   gpu-run-step.md         hanging cloth by size, execution and variant
-#   gpu-run-benches.md      1000 flags as bodies and as instances
+#   gpu-run-benches.md      garment meshes with hinges, 1000 flags as bodies and as instances, large scenes of one material
 #   gpu-run-examples.jsonl  examples, with the times of their passes; a line each
 #   gpu-run-cuda.jsonl      the CUDA programs of benches/peers; a line each
 #
@@ -20,8 +20,8 @@
 #   OUT     folder of the results; default benches/results
 #   BUDGET  seconds for all parts together; default 285
 #   SIZES   particles a side of the hanging cloth; default "100 316 1000 3162", which is 10 000 to 10 million particles
-#   PARTS   default "tests step bodies examples cuda large". `step` runs the sizes up to 1000, `large` the others; `kinds` and `meshes`, the
-#           benches of these names, run only if they are named
+#   PARTS   default "tests step meshes bodies examples cuda large materials". `step` runs the sizes up to 1000, `large` the others; `materials` is
+#           the bench `large`; `kinds`, the bench of this name, runs only if it is named
 #   QUICK   1 for a test of this script: small sizes, longer time limits, and a software adapter is accepted. Its times mean nothing.
 #
 # SUPPLE_ADAPTER selects the adapter: a part of its name, or `software`. The settings of the GPU, such as its clocks, are not changed.
@@ -30,23 +30,30 @@ shopt -s nullglob
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 OUT=${OUT:-$root/benches/results}
 QUICK=${QUICK:-0}
-PARTS=" ${PARTS:-tests step bodies examples cuda large} "
+PARTS=" ${PARTS:-tests step meshes bodies examples cuda large materials} "
 if [ "$QUICK" = 1 ]; then
     BUDGET=${BUDGET:-1800}
     SIZES=${SIZES:-32 64}
     scale=10
     flags=(4)
+    garments=(12)
+    share=(0.01)
     count=(--count 4)
     frames=(--frames 4)
     grid=(--columns 24 --rows 24)
+    walk=(--frames 2)
 else
     BUDGET=${BUDGET:-285}
     SIZES=${SIZES:-100 316 1000 3162}
     scale=1
     flags=()
+    garments=(141 447)
+    share=()
     count=()
     frames=()
     grid=()
+    # 19 974 particles.
+    walk=(--columns 125)
 fi
 
 programs=$(mktemp -d)
@@ -148,14 +155,17 @@ for size in $SIZES; do
 done
 
 if wants tests; then
-    for test in parity executions instances; do
-        part "test $test" 45 gpu-run-tests.txt "$programs/$test"
-    done
+    part "test parity" 60 gpu-run-tests.txt "$programs/parity"
+    part "test schedules" 45 gpu-run-tests.txt "$programs/schedules" executions
 fi
 if wants step && ((${#small[@]})); then
-    part "step ${small[*]}" 100 gpu-run-step.md "$programs/step" "${small[@]}" plain wind contacts
+    part "step ${small[*]}" 100 gpu-run-step.md "$programs/step" "${small[@]}" plain wind collider contacts
     # Before the clocks fall back to those of an idle GPU.
     state=$(gpu_state)
+fi
+# Garments of 20 000 and 200 000 vertices.
+if wants meshes; then
+    part meshes 60 gpu-run-benches.md "$programs/meshes" "${garments[@]}" hinges grid renumbered
 fi
 if wants bodies; then
     part bodies 60 gpu-run-benches.md "$programs/bodies" "${flags[@]}"
@@ -163,6 +173,8 @@ fi
 if wants examples; then
     part "cloth" 20 gpu-run-examples.jsonl "$programs/cloth" --headless --json --wind 0 --damping 0 --seed 0 --profile "${frames[@]}" "${grid[@]}"
     part "crowd" 20 gpu-run-examples.jsonl "$programs/crowd" --headless --json "${frames[@]}" "${count[@]}"
+    part "soft_body" 20 gpu-run-examples.jsonl "$programs/soft_body" --headless --json --profile "${frames[@]}"
+    part "character" 30 gpu-run-examples.jsonl "$programs/character" --headless --json --profile "${walk[@]}"
     for scene in sphere layers knot cylinder; do
         part "contacts $scene" 30 gpu-run-examples.jsonl \
             "$programs/contacts" --scene "$scene" --headless --json --profile "${frames[@]}" "${grid[@]}"
@@ -188,17 +200,20 @@ if wants cuda; then
         say "| cuda | not run: nvcc is not installed, and target/gpu-run/cuda_xpbd does not exist | 0 |"
     fi
 fi
-for bench in kinds meshes; do
-    if wants $bench; then part $bench 60 gpu-run-benches.md "$programs/$bench"; fi
-done
+if wants kinds; then
+    part kinds 60 gpu-run-benches.md "$programs/kinds"
+fi
 # Tiles are the default execution of large grids: they have a time of each variant before the others.
 if wants large; then
     for size in "${large[@]}"; do
-        for rows in plain "contacts tiles" "wind tiles" "contacts colours clusters" "wind colours clusters"; do
+        for rows in plain "contacts tiles" "wind tiles" "contacts colours clusters" "wind colours clusters" collider; do
             # shellcheck disable=SC2086
             part "step $size $rows" 120 gpu-run-step.md "$programs/step" "$size" $rows
         done
     done
+fi
+if wants materials; then
+    part materials 60 gpu-run-benches.md "$programs/large" "${share[@]}"
 fi
 
 say

@@ -1,4 +1,4 @@
-//! Every file that the documents and the sources name exists.
+//! Every file that the documents, the sources and the scripts name exists.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -75,6 +75,30 @@ fn every_path_in_the_sources_exists() {
         }
     }
     assert!(count > 100, "only {count} paths were found: is the search broken?");
+}
+
+/// The run on a GPU is rare: its programs must not vanish unnoticed.
+#[test]
+fn every_program_of_the_run_on_a_gpu_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let [build, run] =
+        ["build.sh", "run.sh"].map(|name| fs::read_to_string(root.join("benches/gpu").join(name)).unwrap());
+    let mut built = Vec::new();
+    for kind in ["tests", "benches", "examples"] {
+        let list = build.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix("=(")?.strip_suffix(')'));
+        for name in list.unwrap_or_else(|| panic!("build.sh has no list of {kind}")).split(' ') {
+            let files = [format!("{kind}/{name}.rs"), format!("{kind}/{name}/main.rs")];
+            assert!(
+                files.iter().any(|file| root.join(file).exists()),
+                "build.sh names {kind}/{name}, which does not exist"
+            );
+            built.push(name);
+        }
+    }
+    for rest in run.split("\"$programs/").skip(1) {
+        let name = rest.split('"').next().unwrap();
+        assert!(built.contains(&name) || name == "cuda_xpbd", "run.sh runs {name}, which build.sh does not build");
+    }
 }
 
 #[test]
