@@ -15,7 +15,7 @@ use common::measure::{median, peak_memory_mib};
 use common::{Fault, figure, median_gpu, named, run_frame};
 use std::fmt::Write as _;
 use std::time::Instant;
-use supple::gpu::{Context, Profile, Timestamps};
+use supple::gpu::{Context, PipelineStore, Profile, Timestamps};
 use supple::{
     ClothGrid, Collider, ContactMaterial, Error, Execution, Pose, Scene, SelfCollision, Settings, Shape, Solver, Wind,
     wgpu,
@@ -150,7 +150,7 @@ struct Bench<'a> {
     scene: &'a Scene,
     solver: Solver,
     compile_ms: f64,
-    /// `None` for large scenes.
+    /// The time to make a second solver with the pipelines of the first; `None` for large scenes.
     second_ms: Option<f64>,
 }
 
@@ -158,9 +158,10 @@ impl<'a> Bench<'a> {
     fn new(scene: &'a Scene, execution: Execution, variant: Variant) -> supple::Result<Self> {
         let settings = settings(execution, variant);
         let gpu = Context::new(supple::required_limits_with(scene, &settings))?;
+        let store = PipelineStore::new(&gpu.device);
         let make = || {
             let start = Instant::now();
-            let mut solver = Solver::new(&gpu.device, &gpu.queue, scene, settings)?;
+            let mut solver = Solver::with_store(&store, &gpu.queue, scene, settings)?;
             if variant == Variant::Collider {
                 solver.add_collider(&ball())?;
             }
