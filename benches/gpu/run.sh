@@ -159,7 +159,7 @@ if wants tests; then
     part "test schedules" 45 gpu-run-tests.txt "$programs/schedules" executions
 fi
 if wants step && ((${#small[@]})); then
-    part "step ${small[*]}" 100 gpu-run-step.md "$programs/step" "${small[@]}" plain wind collider contacts
+    part "step ${small[*]}" 120 gpu-run-step.md "$programs/step" "${small[@]}" plain wind collider contacts
     # Before the clocks fall back to those of an idle GPU.
     state=$(gpu_state)
 fi
