@@ -26,11 +26,14 @@ pub(super) enum Arrival {
 }
 
 /// Held by the callback of a copy: a callback that is dropped unused belongs to a dropped encoder.
-struct Ticket(Arc<Mutex<Option<Arrival>>>);
+/// The place of the outcome is taken with the first one: the next copy may use it before the ticket is dropped.
+struct Ticket(Option<Arc<Mutex<Option<Arrival>>>>);
 
 impl Ticket {
-    fn set(&self, arrival: Arrival) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(arrival);
+    fn set(&mut self, arrival: Arrival) {
+        if let Some(place) = self.0.take() {
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(arrival);
+        }
     }
 }
 
@@ -82,7 +85,7 @@ impl StagedCopy {
             return;
         }
         encoder.copy_buffer_to_buffer(source, first, &self.staging, 0, self.size);
-        let ticket = Ticket(self.arrival.clone());
+        let mut ticket = Ticket(Some(self.arrival.clone()));
         encoder.map_buffer_on_submit(&self.staging, wgpu::MapMode::Read, .., move |result| {
             ticket.set(if result.is_ok() { Arrival::Mapped } else { Arrival::Failed });
         });
