@@ -3,8 +3,9 @@
 //!
 //! `cargo bench` prints the tables and writes them to `benches/results/<adapter>.md`. Arguments select the rows: sizes
 //! (particles per side), executions (`colours`, `tiles`, `clusters`) and variants (`plain`, the default; `wind`;
-//! `collider`, a ball under the cloth; `contacts`, self-collision of particles). Example: `cargo bench --bench step -- 316 tiles plain wind contacts`. Only
-//! the default table is written to a file. If a solver cannot be made, its row shows the error.
+//! `collider`, a ball under the cloth; `contacts`, self-collision of particles). Example:
+//! `cargo bench --bench step -- 316 tiles plain wind contacts`. Only the default table is written to a file. If a solver
+//! cannot be made, its row shows the error.
 //!
 //! GPU times come from timestamp queries; wall-clock times run from recording to the end of the work. Rates per particle
 //! and per second use the GPU time if there is one. Each value is a median.

@@ -24,8 +24,8 @@
 //!   `IntegrateAndPredict`. With many pins, `IntegrateFree` and `IntegratePinned` do.
 //! - `SolveTethers` stays in `substep` if `between` has separate passes, if tether forces are recorded, or at the
 //!   surface level, where pins may be truncated.
-//! - With room for attachments, `SolveAttachments` ends each iteration, and `end` has `FinishAttachments`, after
-//!   `AddAttachmentForces` if collider forces are summed.
+//! - If the scene has or reserves attachments, `SolveAttachments` ends each iteration, and `end` has `FinishAttachments`,
+//!   after `AddAttachmentForces` if collider forces are summed.
 //! - With skinned particles, `StartSkinned` precedes `Start`, `LimitSkinned` follows the constraints and each
 //!   `ApplyCorrections`, and `end` has `FinishSkinned`.
 //! - With orientations, `StartOrientations` follows `Start`, `IntegrateOrientations` ends `between`, and
@@ -48,8 +48,8 @@
 //!
 //! The first `Collide`, `ResolveIntersections`, `BuildDivisionPlanes` and `TruncateDisplacements` exist at the surface
 //! level only. `Project` in the iterations of contacts is that of groups, after the first iteration. `Collide` ends every
-//! second iteration, with groups each. The `Search` passes return at once while the pair list is valid. Later rounds of `BuildDivisionPlanes` return at once if the previous round
-//! truncated nothing.
+//! second iteration; with groups it ends each. The `Search` passes return at once while the pair list is valid. Later
+//! rounds of `BuildDivisionPlanes` return at once if the previous round truncated nothing.
 //!
 //! `ResolveIntersections` reads the intersections of the end of the previous step. There, `SortForIntersections`,
 //! `ClearIntersections` and `FindIntersections` find them.
@@ -99,7 +99,7 @@ pub(crate) struct PlanInputs {
     pub bounce: bool,
     /// Number of pins. Without pins no tether is solved.
     pub pins: usize,
-    /// True if there is room for attachments.
+    /// True if the scene has or reserves attachments.
     pub attaches: bool,
     /// True if there are skinned particles.
     pub skinned: bool,
