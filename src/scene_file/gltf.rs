@@ -30,7 +30,7 @@ const MODES: [&str; 7] = ["points", "lines", "line loop", "line strip", "triangl
 const HARMLESS: [&str; 5] = ["KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_", "KHR_mesh_quantization"];
 
 /// The number of maps of a mesh.
-pub(super) const MAPS: usize = 4;
+pub(super) const MAPS: usize = 5;
 
 /// The most primitives of all nodes. Nodes may share meshes, so a small file may place very many.
 const MAX_PLACED: usize = 100_000;

@@ -7,7 +7,7 @@ use super::obj::{self, ObjMesh, TextureCoordinates};
 use super::text;
 use super::values::OneOrMany;
 use crate::collision::ContactScale;
-use crate::error::Error;
+use crate::error::{Error, check_positive};
 use crate::scene::weld;
 use glam::{DMat3, DVec3, EulerRot};
 use serde::Deserialize;
@@ -36,6 +36,8 @@ pub(super) struct MeshFile {
     pub pin_map: Option<String>,
     /// The vertex attribute of the glTF file that scales the thickness of contacts, greater than 0 and at most 1.
     pub thickness_map: Option<String>,
+    /// The vertex attribute of the glTF file that scales the area density, greater than 0.
+    pub density_map: Option<String>,
     /// The vertex attribute of the glTF file that scales the compliance of the constraints of the part, at least 0.
     pub compliance_map: Option<String>,
     /// The vertex attribute of the glTF file that gives the maximum distance from the start, at least 0.
@@ -63,7 +65,7 @@ pub(super) struct Surface {
     pub map: Vec<u32>,
     /// For each triangle, its line in the OBJ; empty for inline meshes.
     lines: Vec<u32>,
-    /// The values of the maps of pins, thickness, compliance and maximum distance, by vertex; empty without the map.
+    /// The values of the maps of pins, thickness, density, compliance and maximum distance, by vertex; empty without the map.
     maps: [Vec<f32>; MAPS],
 }
 
@@ -143,6 +145,7 @@ impl Builder<'_> {
             ("node", &file.node),
             ("pin_map", &file.pin_map),
             ("thickness_map", &file.thickness_map),
+            ("density_map", &file.density_map),
             ("compliance_map", &file.compliance_map),
             ("max_distance_map", &file.max_distance_map),
         ];
@@ -205,6 +208,7 @@ impl Builder<'_> {
         let requests = [
             request(&file.pin_map, 0.0),
             request(&file.thickness_map, 1.0),
+            request(&file.density_map, 1.0),
             request(&file.compliance_map, 1.0),
             request(&file.max_distance_map, f32::INFINITY),
         ];
@@ -229,7 +233,7 @@ impl Builder<'_> {
     /// Applies the maps of a mesh to its particles. `first` is the particle of vertex 0.
     pub fn apply_maps(&mut self, place: &str, file: &MeshFile, surface: &Surface, first: u32) -> Result<(), FileError> {
         let of = |field: &str| format!("{place}.mesh.{field}");
-        let [pins, thicknesses, compliances, distances] = &surface.maps;
+        let [pins, thicknesses, densities, compliances, distances] = &surface.maps;
         for (particle, _) in (first..).zip(pins).filter(|(_, value)| **value >= PINNED) {
             self.scene.pin(particle).at(|| of("pin_map"))?;
         }
@@ -239,6 +243,7 @@ impl Builder<'_> {
             let scales: Vec<ContactScale> = thicknesses.iter().map(scale).collect();
             self.scene.set_contact_scales(particles.clone(), &scales).at(|| of("thickness_map"))?;
         }
+        self.scale_masses(densities, first).at(|| of("density_map"))?;
         if !compliances.is_empty() {
             self.scene.scale_compliance(particles, compliances).at(|| of("compliance_map"))?;
         }
@@ -254,6 +259,16 @@ impl Builder<'_> {
         }
         if !limited.is_empty() {
             self.max_distances.push((of("max_distance_map"), limited));
+        }
+        Ok(())
+    }
+
+    /// Multiplies the masses of the particles from `first` by the scales of the area density at their vertices.
+    fn scale_masses(&mut self, scales: &[f32], first: u32) -> Result<(), Error> {
+        for (particle, &scale) in (first..).zip(scales) {
+            check_positive(&format!("scale of density of particle {particle}"), scale)?;
+            let mass = self.scene.inverse_masses()[particle as usize].recip();
+            self.scene.set_mass(particle, mass * scale)?;
         }
         Ok(())
     }

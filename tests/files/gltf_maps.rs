@@ -1,4 +1,4 @@
-//! Maps of compliance and of maximum distance from the vertex attributes of glTF files.
+//! Maps of density, of compliance and of maximum distance from the vertex attributes of glTF files.
 
 use crate::gltf::{Builder, CORNERS, SQUARE, U8, read};
 use serde_json::json;
@@ -20,10 +20,11 @@ fn mapped(values: [f32; 4]) -> Vec<u8> {
 
 const FABRIC: &str = r#"}, "fabric": {"structural": {"compliance": 0.001}, "bend": {"compliance": 0.01}"#;
 
-/// The positions after 20 steps of a cloth that hangs by the first vertices of both squares.
+/// The positions after 20 steps of a cloth that hangs by the first vertex of each square.
 fn run(mut file: SceneFile) -> Vec<[f32; 3]> {
-    file.scene.pin(0).unwrap();
-    file.scene.pin(4).unwrap();
+    for square in (0..file.scene.particle_count() as u32).step_by(4) {
+        file.scene.pin(square).unwrap();
+    }
     let mut reference = file.reference().unwrap();
     reference.step(20);
     reference.read_positions().unwrap()
@@ -35,24 +36,40 @@ fn a_compliance_map_scales_the_constraints_of_its_vertices() {
     let node = r#", "node": "painted""#;
     let map = r#", "compliance_map": "_MAP""#;
     let soft = FABRIC.replace("0.001", "0.004").replace("0.01}", "0.04}");
-    let moved = |mut file: SceneFile| {
-        file.scene.pin(0).unwrap();
-        let mut reference = file.reference().unwrap();
-        reference.step(20);
-        reference.read_positions().unwrap()
-    };
     // A uniform map equals a softer fabric bit for bit.
-    let uniform = moved(read([4.0; 4], &format!("{node}{map}{FABRIC}")));
-    assert_eq!(uniform, moved(read([1.0; 4], &format!("{node}{soft}"))));
-    assert_ne!(uniform, moved(read([1.0; 4], &format!("{node}{FABRIC}"))));
+    let uniform = run(read([4.0; 4], &format!("{node}{map}{FABRIC}")));
+    assert_eq!(uniform, run(read([1.0; 4], &format!("{node}{soft}"))));
+    assert_ne!(uniform, run(read([1.0; 4], &format!("{node}{FABRIC}"))));
     // The second square has no attribute: its factor is 1.
     let (both, plain) = (run(read([4.0; 4], &format!("{map}{FABRIC}"))), run(read([1.0; 4], FABRIC)));
     assert_ne!(both[..4], plain[..4]);
     assert_eq!(both[4..], plain[4..]);
     // A factor of 0 is rigid.
     let rigid = FABRIC.replace("0.001", "0").replace("0.01}", "0}");
-    let mapped = moved(read([0.0; 4], &format!("{node}{map}{FABRIC}")));
-    assert_eq!(mapped, moved(read([1.0; 4], &format!("{node}{rigid}"))));
+    let mapped = run(read([0.0; 4], &format!("{node}{map}{FABRIC}")));
+    assert_eq!(mapped, run(read([1.0; 4], &format!("{node}{rigid}"))));
+}
+
+#[test]
+fn a_density_map_scales_the_masses_of_its_vertices() {
+    let read = |values, fields: &str| read("density_map", &mapped(values), fields).unwrap();
+    let masses =
+        |file: &SceneFile| -> Vec<f32> { file.scene.inverse_masses().iter().map(|inverse| 1.0 / inverse).collect() };
+    let map = r#", "density_map": "_MAP""#;
+    let plain = masses(&read([1.0; 4], ""));
+    let scaled = masses(&read([0.5, 1.0, 2.0, 8.0], map));
+    // The second square has no attribute: its factor is 1.
+    for (particle, factor) in [0.5, 1.0, 2.0, 8.0, 1.0, 1.0, 1.0, 1.0].into_iter().enumerate() {
+        let expected = factor * plain[particle];
+        assert!((scaled[particle] - expected).abs() < 1e-6 * expected, "particle {particle}: {scaled:?}");
+    }
+    // A uniform map equals a heavier fabric bit for bit: the factor is exact in f32.
+    let node = r#", "node": "painted""#;
+    let heavy =
+        |density: f32| format!(r#"}}, "fabric": {{"structural": {{"compliance": 0.001}}, "area_density": {density}"#);
+    let uniform = run(read([4.0; 4], &format!("{node}{map}{}", heavy(0.25))));
+    assert_eq!(uniform, run(read([1.0; 4], &format!("{node}{}", heavy(1.0)))));
+    assert_ne!(uniform, run(read([1.0; 4], &format!("{node}{}", heavy(0.25)))));
 }
 
 #[test]
@@ -85,6 +102,16 @@ fn bad_maps_are_errors_that_name_the_vertex_and_the_value() {
             [1.0, -2.0, 1.0, 1.0],
             r#", "compliance_map": "_MAP""#,
             format!("{place}compliance_map: scale of compliance of particle 1 is -2, but must be finite and at least 0"),
+        ),
+        (
+            [1.0, 1.0, 1.0, 0.0],
+            r#", "density_map": "_MAP""#,
+            format!("{place}density_map: scale of density of particle 3 is 0, but must be finite and greater than 0"),
+        ),
+        (
+            [1.0, 1e-20, 1.0, 1.0],
+            r#", "density_map": "_MAP""#,
+            format!("{place}density_map: inverse mass of particle 1 is 2999999989753888000000, but must be 0 to 1e12"),
         ),
         (
             [0.0, 0.0, -0.5, 0.0],
