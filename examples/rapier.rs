@@ -19,14 +19,8 @@
 //! cargo run --release --example rapier -- --headless --density 60 --json    bodies of foam
 //! ```
 
-mod common;
-
 use anyhow::{Context, ensure};
 use clap::Parser;
-use common::camera::Camera;
-use common::colliders::signed_distance;
-use common::contacts;
-use common::{Demo, Figures, Options, Script};
 use glam::{Quat, Vec3};
 use rapier3d::prelude as rigid;
 use rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, RigidBodyHandle};
@@ -38,6 +32,10 @@ use supple::{
     Attachment, AttachmentTarget, Bending, ClothGrid, Collider, ColliderForce, ColliderId, ContactMaterial,
     ContactMaterialId, Cord, Fabric, Friction, Material, ParticlePoint, Pose, Rope, Scene, Shape, Solver, wgpu,
 };
+use supple_demos::camera::Camera;
+use supple_demos::colliders::signed_distance;
+use supple_demos::contacts;
+use supple_demos::{Demo, Figures, Options, Script};
 
 #[derive(Parser, Debug)]
 #[command(about = "Rigid bodies of rapier on a trampoline")]
@@ -332,7 +330,7 @@ fn trampoline(scene: &mut Scene, columns: u32) -> supple::Result<(supple::Cloth,
 
 fn main() -> anyhow::Result<()> {
     // With one sweep per substep the cloth would be softer than its material.
-    let arguments: Arguments = common::parse(&[("frames", "300"), ("iterations", "3")]);
+    let arguments: Arguments = supple_demos::parse(&[("frames", "300"), ("iterations", "3")]);
     let options = arguments.options.clone();
     let spacing = 2.0 * HALF / (arguments.columns - 1) as f32;
     let mut scene = Scene::new();
@@ -360,7 +358,7 @@ fn main() -> anyhow::Result<()> {
         scene,
         ..Demo::default()
     };
-    common::run(demo, &options, |report| {
+    supple_demos::run(demo, &options, |report| {
         ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);
         let figure = |name: &str| report.figures[name].as_f64().unwrap_or(f64::NAN);
         let share = figure("carried") / figure("weight");

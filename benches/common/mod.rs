@@ -1,6 +1,6 @@
 //! Shared by the benches: frame times, number formatting, and output files.
 
-#[path = "../../examples/common/measure.rs"]
+#[path = "../../demos/src/measure.rs"]
 #[allow(dead_code, reason = "each bench uses its own part of it")]
 pub mod measure;
 

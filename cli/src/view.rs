@@ -1,18 +1,15 @@
 //! `supple view`: a scene file in the window of the demos.
 
-#[path = "../../examples/common/mod.rs"]
-mod common;
-
 use crate::export::geometry::curve;
 use crate::save;
 use anyhow::{Context as _, bail};
 use clap::Parser as _;
-use common::camera::Camera;
-use common::{Demo, Figures, Options, Script, headless, window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use supple::scene_file::{Part, SceneFile};
 use supple::{Pose, Settings, Solver};
+use supple_demos::camera::Camera;
+use supple_demos::{Demo, Figures, Options, Script, headless, window};
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\

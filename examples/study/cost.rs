@@ -3,7 +3,6 @@
 //!
 //! Macklin et al. 2019, *Small Steps in Physics Simulation*; Kim et al. 2012 for tethers; `src/schedule/tiling.rs`.
 
-use crate::measure::median;
 use crate::plot::{Axis, BLUE, Figure, GREEN, Mark, ORANGE, PURPLE, Panel, SKY, Series};
 use crate::scenes::{Backend, Lab};
 use plotters::style::RGBColor;
@@ -12,6 +11,7 @@ use std::time::Instant;
 use supple::{
     ClothGrid, Collider, ContactMaterial, Execution, Fabric, Material, Result, Scene, Settings, Shape, Sweep,
 };
+use supple_demos::measure::median;
 
 /// A distribution of the work: substeps, and sweeps per substep.
 struct Variant {

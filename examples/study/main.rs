@@ -9,9 +9,6 @@ mod convergence;
 mod cost;
 mod damping;
 mod iterations;
-#[path = "../common/measure.rs"]
-#[allow(dead_code, reason = "nothing but the median is measured here")]
-mod measure;
 mod order;
 mod plot;
 mod scenes;

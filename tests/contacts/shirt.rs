@@ -2,7 +2,7 @@
 
 use crate::common;
 use crate::friction::both;
-#[path = "../../examples/contacts/shirt.rs"]
+#[path = "../../demos/examples/contacts/shirt.rs"]
 mod pattern;
 
 use glam::{Quat, Vec3};

@@ -20,7 +20,8 @@ fn documents(root: &Path) -> Vec<PathBuf> {
 
 /// Words in backquotes that are paths, relative to the root of the repository.
 fn quoted_paths(text: &str) -> impl Iterator<Item = &str> {
-    let folders = ["src/", "shaders/", "examples/", "tests/", "benches/", "cli/", "docs/", "fuzz/", "xtask/", ".ci/"];
+    let folders =
+        ["src/", "shaders/", "examples/", "demos/", "tests/", "benches/", "cli/", "docs/", "fuzz/", "xtask/", ".ci/"];
     text.split('`').skip(1).step_by(2).filter(move |word| {
         folders.iter().any(|folder| word.starts_with(folder)) && !word.contains(['<', '*', '{', '…', ' ', '\n'])
     })
@@ -87,9 +88,10 @@ fn every_program_of_the_run_on_a_gpu_exists() {
     for kind in ["tests", "benches", "examples"] {
         let list = build.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix("=(")?.strip_suffix(')'));
         for name in list.unwrap_or_else(|| panic!("build.sh has no list of {kind}")).split(' ') {
-            let files = [format!("{kind}/{name}.rs"), format!("{kind}/{name}/main.rs")];
+            let files = ["", "demos/"]
+                .map(|package| [format!("{package}{kind}/{name}.rs"), format!("{package}{kind}/{name}/main.rs")]);
             assert!(
-                files.iter().any(|file| root.join(file).exists()),
+                files.iter().flatten().any(|file| root.join(file).exists()),
                 "build.sh names {kind}/{name}, which does not exist"
             );
             built.push(name);

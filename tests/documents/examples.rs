@@ -1,6 +1,6 @@
 //! Each example runs headless and ends in the expected state.
 
-#[path = "../../examples/common/measure.rs"]
+#[path = "../../demos/src/measure.rs"]
 #[allow(dead_code, reason = "only the choice of a size is tested")]
 mod measure;
 

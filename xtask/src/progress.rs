@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time of supple and an example in release, in crates of mean time: an estimate. They come last, mostly on one core.
+/// The time of supple and a demo in release, in crates of mean time: an estimate. They come last, mostly on one core.
 const CRATES_OF_SUPPLE: f64 = 100.0;
 
 /// The least share of the crates that gives an estimate: the first ones are small.
@@ -40,31 +40,43 @@ pub fn build(workspace: &Workspace, options: &[&str]) -> Result<u8, Failure> {
     child.wait().map(exit_code).map_err(|error| not_run(&command, error))
 }
 
-/// The number of packages that supple and its examples need, without supple; `None` if cargo does not tell.
+/// The number of packages of others that the demos need; `None` if cargo does not tell.
 fn count_packages(workspace: &Workspace) -> Option<usize> {
     let mut command = workspace.cargo();
     // `tree` downloads missing packages, and says so on standard error.
-    command.args(["tree", "--package", "supple", "--edges", "normal,build,dev", "--prefix", "none", "--format", "{p}"]);
+    command.args([
+        "tree",
+        "--package",
+        "supple-demos",
+        "--edges",
+        "normal,build",
+        "--prefix",
+        "none",
+        "--format",
+        "{p}",
+    ]);
     let output = command.stderr(Stdio::inherit()).output().ok().filter(|output| output.status.success())?;
     Some(packages_of_tree(&String::from_utf8_lossy(&output.stdout)))
 }
 
-/// The number of different packages in a tree, without its root. A line is a name, a version and notes.
+/// The number of different packages in a tree, without those of this workspace. A line is a name, a version and notes.
 fn packages_of_tree(tree: &str) -> usize {
     let packages = tree.lines().filter_map(|line| {
         let mut words = line.split_whitespace();
         Some((words.next()?, words.next()?))
     });
-    packages.collect::<HashSet<_>>().len().saturating_sub(1)
+    packages.filter(|(name, _)| !name.starts_with("supple")).collect::<HashSet<_>>().len()
 }
 
-/// The package of a message of cargo about a compiled library, and whether it was compiled before. Build scripts do not count.
+/// The package of a message of cargo about a compiled library of others, and whether it was compiled before. Build scripts do not
+/// count.
 fn package(message: &str) -> Option<(String, bool)> {
     let is_library = message.starts_with(r#"{"reason":"compiler-artifact""#)
         && !message.contains(r#""kind":["custom-build"]"#)
         && !message.contains(r#""kind":["example"]"#);
     let name = message.split(r#""package_id":""#).nth(1)?.split('"').next()?;
-    is_library.then(|| (name.to_owned(), message.contains(r#""fresh":true"#)))
+    // The id of a package of this workspace is a path.
+    (is_library && !name.starts_with("path+")).then(|| (name.to_owned(), message.contains(r#""fresh":true"#)))
 }
 
 /// The packages that are ready.
@@ -160,8 +172,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_of_a_tree_count_once_and_without_the_root() {
-        let tree = "supple v0.1.0 (/somewhere)\nglam v0.33.1\nglam v0.34.0\nserde_derive v1.0.1 (proc-macro)\nglam v0.34.0 (*)\n\n";
+    fn packages_of_a_tree_count_once_and_without_those_of_the_workspace() {
+        let tree = "supple-demos v0.1.0 (/somewhere/demos)\nsupple v0.1.0 (/somewhere)\nglam v0.33.1\nglam v0.34.0\nserde_derive v1.0.1 (proc-macro)\nglam v0.34.0 (*)\n\n";
         assert_eq!(packages_of_tree(tree), 3);
         assert_eq!(packages_of_tree(""), 0);
     }
@@ -177,6 +189,7 @@ mod tests {
         assert_eq!(package(&message("proc-macro", true)), Some(("registry+x#log@0.4.1".into(), true)));
         assert_eq!(package(&message("custom-build", false)), None);
         assert_eq!(package(&message("example", false)), None);
+        assert_eq!(package(&message("lib", false).replace("registry+x#log", "path+file:///somewhere#supple")), None);
         assert_eq!(package(r#"{"reason":"build-finished","success":true}"#), None);
         assert_eq!(package(""), None);
     }

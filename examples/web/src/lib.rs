@@ -3,7 +3,7 @@
 #![cfg(target_arch = "wasm32")]
 
 #[allow(dead_code, reason = "the demos in a window use the rest")]
-#[path = "../../common"]
+#[path = "../../../demos/src"]
 mod common {
     pub mod camera;
     pub mod colliders;

@@ -1,12 +1,12 @@
 //! The window of the flags.
 
-use crate::camera::Camera;
 use crate::draw::Renderer;
 use crate::{Arguments, Crowd, flag};
 use glam::Vec2;
 use std::sync::Arc;
 use supple::gpu::{Context, choose_adapter, instance_flags};
 use supple::{Instances, wgpu};
+use supple_demos::camera::Camera;
 use winit::application::ApplicationHandler;
 use winit::dpi::LogicalSize;
 use winit::event::{ElementState, MouseScrollDelta, WindowEvent};

@@ -1,8 +1,6 @@
 //! Shared by the demos: command line, window, pictures and report. The library does not require it: `examples/embed.rs`
 //! and `examples/headless.rs` do without.
 
-#![allow(dead_code, unused_imports, reason = "each example uses its own part of it")]
-
 pub mod camera;
 pub mod colliders;
 pub mod contacts;

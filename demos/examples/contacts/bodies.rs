@@ -1,13 +1,13 @@
 //! Soft bodies in a funnel and on a slope.
 
-use crate::common::camera::Camera;
-use crate::common::shapes::{Surface, icosphere, placed, rounded_cube};
-use crate::common::{Demo, Figures};
 use crate::{Arguments, Setup};
 use anyhow::ensure;
 use glam::{Quat, Vec3};
 use serde_json::json;
 use supple::{Collider, ContactMaterialId, Elasticity, Pose, Scene, Settings, Shape, SoftBody, SoftParts};
+use supple_demos::camera::Camera;
+use supple_demos::shapes::{Surface, icosphere, placed, rounded_cube};
+use supple_demos::{Demo, Figures};
 
 /// The edge of a lattice cube [m].
 const SPACING: f32 = 0.05;

@@ -7,19 +7,17 @@
 //! cargo run --release --example balloon -- --headless --pressure 1.5 --json    one pressure from start to end
 //! ```
 
-mod common;
-
 use anyhow::ensure;
 use clap::Parser;
-use common::camera::Camera;
-use common::shapes::{icosphere, placed};
-use common::{Demo, Figures, Options, Script, breeze};
 use glam::{Quat, Vec3};
 use serde_json::json;
 use std::ops::Range;
 use supple::{
     Balloon, BalloonParts, Bending, Cord, Distance, Fabric, Material, Pressure, Rope, Scene, Settings, Solver,
 };
+use supple_demos::camera::Camera;
+use supple_demos::shapes::{icosphere, placed};
+use supple_demos::{Demo, Figures, Options, Script, breeze};
 
 #[derive(Parser, Debug)]
 #[command(about = "A balloon on a string")]
@@ -114,7 +112,7 @@ fn overpressure(pressure: f32) -> f32 {
 fn main() -> anyhow::Result<()> {
     // With fewer sweeps the gas and the skin, which pull against each other, do not come to rest on one pressure: at 1 it is
     // a third of what it should be.
-    let Arguments { options, pressure, cuts } = common::parse(&[("wind", "0.8"), ("iterations", "6")]);
+    let Arguments { options, pressure, cuts } = supple_demos::parse(&[("wind", "0.8"), ("iterations", "6")]);
     let rubber = |compliance: f32| Material { damping_time: 2e-3, ..Material::compliant(compliance) };
     let fabric = Fabric {
         area_density: Fabric::RUBBER.area_density * THICKNESS,
@@ -164,7 +162,7 @@ fn main() -> anyhow::Result<()> {
         scene,
         ..Demo::default()
     };
-    common::run(demo, &options, |report| {
+    supple_demos::run(demo, &options, |report| {
         ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);
         let figure = |name: &str| report.figures[name].as_f64().unwrap_or(f64::NAN);
         let share = figure("volume") / figure("wanted_volume");

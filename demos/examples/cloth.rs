@@ -6,12 +6,10 @@
 //! cargo run --release --example cloth -- --headless --png cloth.png    a picture
 //! ```
 
-mod common;
-
 use clap::Parser;
-use common::Options;
-use common::hung::hung_cloth;
 use supple::{Bending, ClothGrid, Execution, Fabric, Tethers};
+use supple_demos::Options;
+use supple_demos::hung::hung_cloth;
 
 const BENDINGS: &[(&str, Bending)] = &[
     ("springs", Bending::Springs),
@@ -38,7 +36,7 @@ struct Arguments {
     #[arg(long)]
     rows: Option<u32>,
     /// The bending model
-    #[arg(long, default_value = "springs", value_parser = common::choice(BENDINGS))]
+    #[arg(long, default_value = "springs", value_parser = supple_demos::choice(BENDINGS))]
     bending: Bending,
     /// Flexural rigidity of hinges and of isometric bending [N m]
     #[arg(long, default_value_t = Fabric::default().flexural_rigidity)]
@@ -53,9 +51,9 @@ struct Arguments {
 
 fn main() -> anyhow::Result<()> {
     let Arguments { mut options, columns, rows, bending, rigidity, baseline, tethers } =
-        common::parse(&[("substeps", SUBSTEPS), ("wind", "1.5"), ("damping", "0.5"), ("seed", "3")]);
+        supple_demos::parse(&[("substeps", SUBSTEPS), ("wind", "1.5"), ("damping", "0.5"), ("seed", "3")]);
     if baseline {
-        (options.substeps, options.execution) = (20, common::Spread::Forced(Execution::Colors));
+        (options.substeps, options.execution) = (20, supple_demos::Spread::Forced(Execution::Colors));
         (options.wind, options.damping, options.seed) = (0.0, 0.0, 0);
     }
     let fabric = Fabric { bending, flexural_rigidity: rigidity, ..Fabric::default() };
@@ -68,7 +66,7 @@ fn main() -> anyhow::Result<()> {
     if columns.is_none() && rows.is_none() {
         demo.resized = Some(Box::new(move |columns| make(columns, columns)));
     }
-    common::run(demo, &options, |report| {
+    supple_demos::run(demo, &options, |report| {
         anyhow::ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);
         let sound = report.mean_strain < 0.05 || options.no_tethers;
         anyhow::ensure!(sound, "the cloth is stretched by {:.1} % on average", report.mean_strain * 100.0);

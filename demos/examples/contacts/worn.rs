@@ -1,14 +1,14 @@
 //! A shirt on a body of capsules.
 
 use crate::cloths::{SURFACES, add, crossed, demo};
-use crate::common::Figures;
-use crate::common::camera::Camera;
 use crate::shirt::{body, lift, shirt};
 use crate::{Arguments, Setup};
 use anyhow::ensure;
 use glam::Vec3;
 use serde_json::json;
 use supple::{ClothMesh, Collider, Fabric, Scene, Solver};
+use supple_demos::Figures;
+use supple_demos::camera::Camera;
 
 /// A shirt that falls on the shoulders of a body of capsules, whose arms then swing up and down. `--columns` is the number
 /// of cells across the shirt.
@@ -72,5 +72,5 @@ fn nearest(triangles: &[[u32; 3]], positions: &[[f32; 3]], body: &[Collider]) ->
 }
 
 fn distance(part: &Collider, point: Vec3) -> f32 {
-    crate::common::colliders::signed_distance(part, &part.pose, point.into()).map_or(f32::INFINITY, |d| d as f32)
+    supple_demos::colliders::signed_distance(part, &part.pose, point.into()).map_or(f32::INFINITY, |d| d as f32)
 }

@@ -6,18 +6,16 @@
 //! cargo run --release --example rods -- --headless --frames 240 --json        a line of JSON
 //! ```
 
-mod common;
-
 use anyhow::ensure;
 use clap::Parser;
-use common::camera::Camera;
-use common::{Demo, Figures, Options, Script};
 use glam::{Quat, Vec3};
 use serde_json::json;
 use std::f32::consts::{FRAC_PI_2, TAU};
 use supple::{
     ContactMaterial, OrientationId, Rod, RodMaterial, RodParts, RodRest, Scene, SelfCollision, Settings, Solver,
 };
+use supple_demos::camera::Camera;
+use supple_demos::{Demo, Figures, Options, Script};
 
 #[derive(Parser, Debug)]
 #[command(about = "A coil spring, a twisted cable and curly strands")]
@@ -127,7 +125,7 @@ fn add_strand(scene: &mut Scene, demo: &mut Demo, rod: &Rod, share: f32) -> supp
 }
 
 fn main() -> anyhow::Result<()> {
-    let Arguments { options, turns, strands: count } = common::parse(&[("frames", "330"), ("damping", "0.5")]);
+    let Arguments { options, turns, strands: count } = supple_demos::parse(&[("frames", "330"), ("damping", "0.5")]);
     let (mut scene, mut demo) = (Scene::new(), Demo { title: "rods", ..Demo::default() });
     let spring = spring(&mut scene, &mut demo)?;
     let rubber = RodMaterial { damping_time: 2e-3, ..RodMaterial::round(0.01, 1e6, 0.45, 1100.0) };
@@ -145,7 +143,7 @@ fn main() -> anyhow::Result<()> {
     demo.camera = Camera { target: Vec3::new(0.0, 0.1, 0.0), distance: 2.0, yaw: 0.25, pitch: 0.15 };
     demo.ground = -0.8;
     demo.scene = scene;
-    common::run(demo, &options, |report| {
+    supple_demos::run(demo, &options, |report| {
         ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);
         let sag = report.figures["sag"].as_f64().unwrap_or(f64::NAN);
         ensure!((0.05..1.0).contains(&sag), "the weight hangs {sag} m below its start");

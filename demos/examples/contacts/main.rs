@@ -8,8 +8,6 @@
 
 mod bodies;
 mod cloths;
-#[path = "../common/mod.rs"]
-mod common;
 mod knot;
 mod measure;
 mod piles;
@@ -18,9 +16,9 @@ mod worn;
 
 use anyhow::ensure;
 use clap::{CommandFactory, Parser};
-use common::{Demo, Figures, Options, choice, headless, is_given};
 use measure::Observed;
 use supple::{ContactMaterial, ContactMaterialId, Friction, Pose, Scene, SelfCollision, SelfCollisionLevel, Solver};
+use supple_demos::{Demo, Figures, Options, choice, headless, is_given};
 
 /// The level of self-collision; `None` for `off`.
 type Level = Option<SelfCollisionLevel>;
@@ -218,7 +216,7 @@ fn parse() -> Arguments {
             argument.hide_default_value(true).help(help)
         })
     };
-    common::read(["frames", "substeps", "damping"].into_iter().fold(Arguments::command(), hidden))
+    supple_demos::read(["frames", "substeps", "damping"].into_iter().fold(Arguments::command(), hidden))
 }
 
 fn main() -> anyhow::Result<()> {
@@ -232,7 +230,7 @@ fn main() -> anyhow::Result<()> {
     }
     let (demo, options, check) = make(&arguments, false, without)?;
     let apart = demo.settings.self_collision.is_some();
-    common::run(demo, &options, |report| {
+    supple_demos::run(demo, &options, |report| {
         ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);
         let lost = report.figures["overflow"].as_u64();
         ensure!(lost == Some(0), "{lost:?} pairs and contacts were lost: beyond the capacity or the search range");

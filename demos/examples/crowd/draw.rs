@@ -2,11 +2,11 @@
 //! instance pool.
 
 use crate::Crowd;
-use crate::camera::Camera;
 use glam::Mat4;
 use std::path::Path;
 use supple::gpu::Context;
 use supple::wgpu::{self, util::DeviceExt};
+use supple_demos::camera::Camera;
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 const IMAGE_SIZE: wgpu::Extent3d = wgpu::Extent3d { width: 960, height: 600, depth_or_array_layers: 1 };

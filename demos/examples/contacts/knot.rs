@@ -1,12 +1,12 @@
 //! A rope with a knot.
 
-use crate::common::camera::Camera;
-use crate::common::{Demo, Figures};
 use crate::{Arguments, Setup};
 use anyhow::ensure;
 use glam::{DVec3, Vec3};
 use serde_json::json;
 use supple::{Collider, Cord, Rope, Scene, SelfCollisionLevel, Solver};
+use supple_demos::camera::Camera;
+use supple_demos::{Demo, Figures};
 
 /// The height of the ends at the start [m], at which the whole rope is above the ground.
 const LIFT: f32 = 0.35;

@@ -10,19 +10,12 @@
 //! The clothes are skinned: the waist and the collar follow the body, the shirt stays near it. Capsules fitted to the limbs
 //! are colliders, and the surfaces do not cross each other.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod clothes;
 mod figure;
 
 use anyhow::ensure;
 use clap::Parser;
 use clothes::Garment;
-use common::camera::Camera;
-use common::colliders::signed_distance;
-use common::hung::jitter;
-use common::{Demo, Figures, Options, Script};
 use figure::Walk;
 use glam::Vec3;
 use serde_json::json;
@@ -31,6 +24,10 @@ use supple::{
     Backstop, Cloth, ClothMesh, Collider, ColliderId, ContactMaterial, Fabric, Friction, JointCapsule, JointWeights,
     Pose, Scene, SelfCollision, Settings, Skinned, SkinnedLimits, SkinnedMesh, Solver,
 };
+use supple_demos::camera::Camera;
+use supple_demos::colliders::signed_distance;
+use supple_demos::hung::jitter;
+use supple_demos::{Demo, Figures, Options, Script};
 
 #[derive(Parser, Debug)]
 #[command(about = "A walking figure in a shirt and a skirt")]
@@ -205,7 +202,7 @@ fn dressed(columns: u32, seed: u64) -> anyhow::Result<Figure> {
 }
 
 fn main() -> anyhow::Result<()> {
-    let Arguments { options, columns } = common::parse(&[("damping", "1"), ("seed", "1"), ("substeps", "10")]);
+    let Arguments { options, columns } = supple_demos::parse(&[("damping", "1"), ("seed", "1"), ("substeps", "10")]);
     let Figure { scene, skirt, shirt, capsules } = dressed(columns, options.seed)?;
     let at_start = scene.intersections(scene.positions())?.count;
     ensure!(at_start == 0, "{at_start} edges of the clothes cross triangles at the start");
@@ -232,7 +229,7 @@ fn main() -> anyhow::Result<()> {
         scene,
         ..Demo::default()
     };
-    common::run(demo, &options, |report| {
+    supple_demos::run(demo, &options, |report| {
         ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);
         for (name, what) in [("crossings", "edges crossed triangles"), ("limb_crossings", "limbs crossed the clothes")]
         {

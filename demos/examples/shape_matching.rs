@@ -5,17 +5,15 @@
 //! cargo run --release --example shape_matching -- --headless --json      a line of JSON
 //! ```
 
-mod common;
-
 use anyhow::ensure;
 use clap::Parser;
-use common::camera::Camera;
-use common::shapes::{Surface, blob, icosphere, placed, rounded_cube, shape_errors, torus};
-use common::{Demo, Figures, Options, Script};
 use glam::{DQuat, Quat, Vec3};
 use serde_json::{Value, json};
 use std::ops::Range;
 use supple::{Elasticity, Field, Material, Scene, Settings, SoftBody, Solver};
+use supple_demos::camera::Camera;
+use supple_demos::shapes::{Surface, blob, icosphere, placed, rounded_cube, shape_errors, torus};
+use supple_demos::{Demo, Figures, Options, Script};
 
 #[derive(Parser, Debug)]
 #[command(about = "Rigid and soft bodies by shape matching")]
@@ -130,7 +128,7 @@ fn main() -> anyhow::Result<()> {
         scene,
         ..Demo::default()
     };
-    common::run(demo, &options, |report| {
+    supple_demos::run(demo, &options, |report| {
         ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);
         for body in report.figures["bodies"].as_array().into_iter().flatten() {
             let bound = if body["name"].as_str().is_some_and(|name| name.starts_with("rigid")) { 2e-3 } else { 1.0 };

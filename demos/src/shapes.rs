@@ -1,6 +1,7 @@
 //! Closed surfaces, their volumes, and the deviation of a body from its rest shape.
 
 #[path = "../../tests/common/shapes.rs"]
+#[allow(dead_code, reason = "the cube is a shape of the tests")]
 mod spheres;
 
 use glam::{DMat3, DQuat, DVec3, Quat, Vec3};

@@ -8,17 +8,9 @@
 //! cargo run --release --example crowd -- --headless --frames 60 --png crowd.png
 //! ```
 
-// Only parts of the shared demo code apply, because it runs solvers.
-#[path = "../common/camera.rs"]
-#[allow(dead_code, reason = "nothing is dragged here")]
-mod camera;
 mod draw;
-#[path = "../common/measure.rs"]
-#[allow(dead_code, reason = "nothing but the median is measured here")]
-mod measure;
 mod window;
 
-use camera::Camera;
 use clap::Parser;
 use glam::{Quat, Vec3};
 use std::path::PathBuf;
@@ -28,6 +20,8 @@ use supple::wgpu;
 use supple::{
     ClothGrid, Collider, ColliderId, Instance, InstanceId, Instances, Placement, Pose, Scene, Settings, Shape, Wind,
 };
+use supple_demos::camera::Camera;
+use supple_demos::measure::median;
 
 /// Particles per row of a flag, and rows.
 const SIDE: u32 = 32;
@@ -120,9 +114,9 @@ fn main() -> anyhow::Result<()> {
         "balls": arguments.balls,
         "frames": arguments.frames,
         "substeps": arguments.substeps,
-        "ms_per_frame_median": measure::median(whole),
-        "gpu_ms_per_frame_median": (!gpu_times.is_empty()).then(|| measure::median(gpu_times)),
-        "recording_ms_median": measure::median(recording),
+        "ms_per_frame_median": median(whole),
+        "gpu_ms_per_frame_median": (!gpu_times.is_empty()).then(|| median(gpu_times)),
+        "recording_ms_median": median(recording),
         "compile_ms": compile_ms,
         "bytes_per_particle": flags.memory_bytes() as f64 / particles as f64,
         "mean_strain": mean_strain,

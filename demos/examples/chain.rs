@@ -1,12 +1,10 @@
 //! The hanging chain of the XPBD paper: distance constraints of 0.2 m and 1e-4 m/N, masses of 1 kg, 24 substeps. The
 //! first particle is pinned, and the chain is released from the horizontal. Prints the position of each particle.
 
-mod common;
-
 use clap::Parser;
-use common::camera::Camera;
-use common::{Demo, Options};
 use supple::{Distance, Material, Particle, Scene};
+use supple_demos::camera::Camera;
+use supple_demos::{Demo, Options};
 
 const LENGTH: f32 = 0.2;
 const COMPLIANCE: f32 = 1e-4;
@@ -23,7 +21,7 @@ struct Arguments {
 
 fn main() -> anyhow::Result<()> {
     // The number of substeps in the paper.
-    let Arguments { options, links } = common::parse(&[("substeps", "24")]);
+    let Arguments { options, links } = supple_demos::parse(&[("substeps", "24")]);
     let mut scene = Scene::new();
     for particle in 0..=links {
         scene.add_particle(Particle { position: [LENGTH * particle as f32, 2.0, 0.0], ..Particle::default() })?;
@@ -43,7 +41,7 @@ fn main() -> anyhow::Result<()> {
         ..Demo::default()
     };
     let weight = 9.81 * links as f32;
-    common::run(demo, &options, |report| {
+    supple_demos::run(demo, &options, |report| {
         if !options.json {
             for (particle, [x, y, z]) in report.positions.iter().enumerate() {
                 println!("particle {particle:2}: {x:8.4} {y:8.4} {z:8.4} m");

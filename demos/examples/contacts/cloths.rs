@@ -1,9 +1,5 @@
 //! Cloth on bodies and on itself.
 
-use crate::common::camera::Camera;
-use crate::common::headless::Report;
-use crate::common::shapes::{Trefoil, placed};
-use crate::common::{self, Demo, Figures};
 use crate::{Arguments, Drive, Setup};
 use anyhow::ensure;
 use glam::{Quat, Vec3};
@@ -13,6 +9,10 @@ use supple::{
     Cloth, ClothGrid, Collider, ColliderId, ContactMaterial, ContactMaterialId, Fabric, Particle, Pose, Scene,
     SelfCollisionLevel, Shape, Solver,
 };
+use supple_demos::camera::Camera;
+use supple_demos::headless::Report;
+use supple_demos::shapes::{Trefoil, placed};
+use supple_demos::{Demo, Figures};
 
 pub const PARTICLES: Option<SelfCollisionLevel> = Some(SelfCollisionLevel::Particles);
 pub const SURFACES: Option<SelfCollisionLevel> = Some(SelfCollisionLevel::Surfaces);
@@ -80,7 +80,7 @@ fn over(arguments: &Arguments, columns: u32, side: f32, body: Collider, top: f32
     // Larger than the spacing, so that no gaps open where the cloth is stretched.
     let material = arguments.material(&mut scene, PARTICLES, 1.2 * spacing)?;
     scene.set_particle_contact(cloth.particles.clone(), material)?;
-    common::jitter(&mut scene, cloth.particles.clone(), 0.01 * spacing, arguments.options.seed)?;
+    supple_demos::jitter(&mut scene, cloth.particles.clone(), 0.01 * spacing, arguments.options.seed)?;
     let at = body.pose.position;
     let id = add(&mut scene, material, body)?;
     add(&mut scene, material, Collider::default())?;
@@ -187,7 +187,7 @@ pub fn twister(arguments: &Arguments) -> anyhow::Result<Setup> {
     arguments.friction.get_or_insert(0.2);
     let material = arguments.material(&mut scene, SURFACES, spacing)?;
     scene.set_particle_contact(cloth.particles.clone(), material)?;
-    common::jitter(&mut scene, cloth.particles.clone(), 0.02 * spacing, arguments.options.seed.max(1))?;
+    supple_demos::jitter(&mut scene, cloth.particles.clone(), 0.02 * spacing, arguments.options.seed.max(1))?;
     // Both ends of the cloth along x.
     let mut held: Vec<(u32, Vec3)> = Vec::new();
     for particle in cloth.particles.clone() {

@@ -1,12 +1,12 @@
 //! Piles of cloth: on the ground, on a cylinder, in a bowl.
 
 use crate::cloths::{PARTICLES, SURFACES, add, crossed, demo, sheet};
-use crate::common::{self, camera::Camera};
 use crate::{Arguments, Setup};
 use anyhow::ensure;
 use glam::{Quat, Vec3};
 use std::f32::consts::TAU;
 use supple::{Cloth, Collider, ContactMaterialId, Pose, Scene, SelfCollisionLevel, Shape};
+use supple_demos::{self, camera::Camera};
 
 /// A pile of cloths, each rotated against the one below.
 fn pile(
@@ -23,7 +23,7 @@ fn pile(
     for index in 0..arguments.count.unwrap_or(count) {
         let cloth = scene.add_cloth_grid(&sheet(columns, rows, 1.0, place(index), 0.4 * index as f32))?;
         scene.set_particle_contact(cloth.particles.clone(), material)?;
-        common::jitter(&mut scene, cloth.particles.clone(), 1e-4, arguments.options.seed)?;
+        supple_demos::jitter(&mut scene, cloth.particles.clone(), 1e-4, arguments.options.seed)?;
         cloths.push(cloth);
     }
     Ok((scene, cloths, material))

@@ -7,19 +7,17 @@
 //! cargo run --release --example soft_body -- --mesh bunny.obj --spacing 0.06  another body
 //! ```
 
-mod common;
-
 use anyhow::ensure;
 use clap::Parser;
-use common::camera::Camera;
-use common::shapes::{Surface, Volume, blob, icosphere, load_obj, placed, torus};
-use common::{Demo, Figures, Options, Script, choice};
 use glam::{Quat, Vec3};
 use serde_json::json;
 use std::ops::Range;
 use std::path::PathBuf;
 use supple::scene::Lattice;
 use supple::{ClothGrid, Elasticity, Fabric, Material, Scene, SoftBody, Solver};
+use supple_demos::camera::Camera;
+use supple_demos::shapes::{Surface, Volume, blob, icosphere, load_obj, placed, torus};
+use supple_demos::{Demo, Figures, Options, Script, choice};
 
 #[derive(Parser, Debug)]
 #[command(about = "A ball that is squeezed and a torus that swings")]
@@ -207,7 +205,7 @@ fn main() -> anyhow::Result<()> {
         scene,
         ..Demo::default()
     };
-    common::run(demo, &options, |report| {
+    supple_demos::run(demo, &options, |report| {
         ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);
         let ratio = |name: &str| report.figures[name].as_f64().unwrap_or(f64::NAN);
         for name in ["volume_ratio_of_ball", "volume_ratio_of_hung"] {

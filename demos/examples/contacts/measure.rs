@@ -1,12 +1,12 @@
 //! Measurements of contacts.
 
-use crate::common::colliders::signed_distance;
-use crate::common::contacts;
-use crate::common::{Figures, Script};
 use crate::{Drive, Measure};
 use serde_json::json;
 use supple::gpu::Readback;
 use supple::{ContactReport, Pose, Scene, Solver, wgpu};
+use supple_demos::colliders::signed_distance;
+use supple_demos::contacts;
+use supple_demos::{Figures, Script};
 
 /// The number of steps between two counts of intersections.
 const LOOKED_AT: u32 = 10;
