@@ -40,7 +40,8 @@ pub fn build(workspace: &Workspace, options: &[&str]) -> Result<u8, Failure> {
     child.wait().map(exit_code).map_err(|error| not_run(&command, error))
 }
 
-/// The number of packages of others that the demos need; `None` if cargo does not tell.
+/// About how many packages of others the demos need: features that only the tests of supple enable add some. `None` if cargo does
+/// not tell.
 fn count_packages(workspace: &Workspace) -> Option<usize> {
     let mut command = workspace.cargo();
     // `tree` downloads missing packages, and says so on standard error.
@@ -106,7 +107,7 @@ impl Progress {
     fn line(&self) -> String {
         let elapsed = self.start.elapsed();
         let (ready, seconds) = (self.ready.len(), elapsed.as_secs());
-        let Some(total) = self.total.filter(|&total| total >= ready) else {
+        let Some(total) = self.total.map(|total| total.max(ready)) else {
             return format!("{ready} crates, {seconds} s");
         };
         let left = remaining([self.compiled, total - ready], self.last - self.start, self.last.elapsed());
