@@ -104,7 +104,7 @@ impl ColliderMesh {
         })
     }
 
-    pub fn len(&self) -> usize {
+    pub fn point_count(&self) -> usize {
         self.points.len()
     }
 }
@@ -152,7 +152,7 @@ impl DrawnColliders {
         let mut base = 0;
         for mesh in &meshes {
             triangles.extend(mesh.triangles.iter().map(|triangle| triangle.map(|point| base + point)));
-            base += mesh.len() as u32;
+            base += mesh.point_count() as u32;
         }
         let index_count = triangles.len() as u32 * 3;
         triangles.push([0; 3]);

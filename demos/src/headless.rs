@@ -155,7 +155,7 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
     };
     let mut frames = Vec::new();
     let mut early_memory = None;
-    let mut trace = Trace::new();
+    let mut trace = Trace::begin();
     for frame in 0..options.frames {
         if let Some(script) = &mut demo.script {
             script.drive(&mut solver, frame)?;

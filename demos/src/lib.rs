@@ -1,6 +1,8 @@
 //! Shared by the demos: command line, window, pictures and report. The library does not require it: `examples/embed.rs`
 //! and `examples/headless.rs` do without.
 
+#![allow(rustdoc::broken_intra_doc_links, reason = "units are in brackets, and --help prints documentation as it is")]
+
 pub mod camera;
 pub mod colliders;
 pub mod contacts;

@@ -38,7 +38,7 @@ const STEP_SECONDS: f64 = 0.045;
 /// The least and the most columns of a measured demo.
 const COLUMNS: [f64; 2] = [48.0, 316.0];
 
-/// Columns and rows of a square cloth whose step takes [`STEP_SECONDS`], if that of a cloth of `measured` columns and rows
+/// Columns and rows of a square cloth whose step takes `STEP_SECONDS`, if that of a cloth of `measured` columns and rows
 /// takes `seconds`. The time is linear in the number of particles.
 pub fn columns_at_rate(measured: u32, seconds: f64) -> u32 {
     let columns = f64::from(measured) * (STEP_SECONDS / seconds.max(1e-9)).sqrt();

@@ -24,7 +24,8 @@ pub struct FrameTimes {
 }
 
 impl Trace {
-    pub fn new() -> Self {
+    /// A trace that begins now.
+    pub fn begin() -> Self {
         let name = |row: u32, name: &str| json!({ "ph": "M", "pid": 1, "tid": row, "name": "thread_name", "args": { "name": name } });
         let process = json!({ "ph": "M", "pid": 1, "name": "process_name", "args": { "name": "supple" } });
         let events = vec![process, name(HOST, "host"), name(GPU, "GPU, aligned at the submission")];
