@@ -1,8 +1,8 @@
 //! Topology of a triangle mesh: edges, pairs of triangles that share an edge, areas, and defects.
 
-use super::Distinct;
+use super::{Distinct, DistinctPoints};
 use crate::error::{Error, Result, check_finite};
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use std::collections::HashMap;
 
 /// The edges of a triangle mesh and their adjacency.
@@ -30,8 +30,9 @@ pub struct MeshReport {
     pub inconsistent_edges: u32,
     /// Vertices of no triangle. They fall freely, with the mean mass of the other vertices.
     pub isolated_vertices: u32,
-    /// Boundary vertices at exactly the position of another boundary vertex with a lower index. They are the two sides
-    /// of an open seam, as exporters write them along texture seams. [`crate::scene::weld`] joins them.
+    /// Boundary vertices within a thousandth of the mean length of boundary edges of another boundary vertex with a lower
+    /// index. They are the two sides of an open seam, as exporters write them along texture seams. [`crate::scene::weld`]
+    /// joins them.
     pub coincident_vertices: u32,
 }
 
@@ -47,8 +48,8 @@ impl MeshReport {
         let seams = self.coincident_vertices;
         if seams > 0 {
             log::warn!(
-                "the cloth mesh has open seams: {seams} boundary vertices lie at the position of another one and will part \
-                 from it; supple::scene::weld joins them"
+                "the cloth mesh has open seams: {seams} boundary vertices lie within a thousandth of an edge of another one and \
+                 will part from it; supple::scene::weld joins them"
             );
         }
     }
@@ -94,28 +95,26 @@ impl Topology {
             }
             *entry = EdgeUse { count: entry.count + 1, ascending, opposite };
         }
-        let mut is_boundary = vec![false; positions.len()];
-        for (entry, &(low, high)) in uses.iter().zip(&values) {
-            if entry.count == 1 {
-                topology.report.boundary_edges += 1;
-                [low, high].into_iter().for_each(|vertex| is_boundary[vertex as usize] = true);
-            }
-            topology.report.non_manifold_edges += u32::from(entry.count > 2);
-        }
-        topology.report.coincident_vertices = coincident(positions, &is_boundary);
+        let counted = || uses.iter().map(|entry| entry.count).zip(&values);
+        let boundary: Vec<(u32, u32)> = counted().filter(|(count, _)| *count == 1).map(|(_, &edge)| edge).collect();
+        topology.report.boundary_edges = boundary.len() as u32;
+        topology.report.non_manifold_edges = counted().filter(|(count, _)| *count > 2).count() as u32;
+        topology.report.coincident_vertices = coincident(positions, &boundary);
         topology.report.isolated_vertices = used.iter().filter(|used| !**used).count() as u32;
         Ok(topology)
     }
 }
 
-/// Counts the chosen vertices that lie at the position of an earlier chosen vertex.
-fn coincident(positions: &[[f32; 3]], is_chosen: &[bool]) -> u32 {
-    let chosen = positions.iter().zip(is_chosen).filter(|(_, is_chosen)| **is_chosen);
-    // Adding 0 turns −0 into 0.
-    let mut places: Vec<[u32; 3]> =
-        chosen.map(|(place, _)| place.map(|coordinate| (coordinate + 0.0).to_bits())).collect();
-    places.sort_unstable();
-    places.windows(2).filter(|pair| pair[0] == pair[1]).count() as u32
+/// Counts the boundary vertices that lie near an earlier one. See [`MeshReport::coincident_vertices`].
+fn coincident(positions: &[[f32; 3]], boundary: &[(u32, u32)]) -> u32 {
+    let place = |vertex: u32| DVec3::from(positions[vertex as usize].map(f64::from));
+    let length: f64 = boundary.iter().map(|&(a, b)| place(a).distance(place(b))).sum();
+    let mut points = DistinctPoints::new((1e-3 * length / boundary.len().max(1) as f64) as f32);
+    let mut vertices: Vec<u32> = boundary.iter().flat_map(|&(a, b)| [a, b]).collect();
+    vertices.sort_unstable();
+    vertices.dedup();
+    vertices.iter().for_each(|&vertex| _ = points.find_or_add(positions[vertex as usize]));
+    (vertices.len() - points.positions.len()) as u32
 }
 
 /// The number of uses of an edge, and the direction and opposite vertex of the last one.

@@ -1,5 +1,6 @@
 //! Vector arithmetic, rotations, triangle meshes, index checks and sorting by keys.
 
+mod distinct_points;
 mod grouping;
 mod indices;
 pub(crate) mod mesh;
@@ -9,6 +10,7 @@ mod tangents;
 mod union_find;
 pub mod vector;
 
+pub(crate) use distinct_points::DistinctPoints;
 pub(crate) use grouping::{Distinct, grouped};
 pub(crate) use indices::{check_exists, check_particles};
 pub(crate) use mesh::check_closed;

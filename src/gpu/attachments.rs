@@ -49,7 +49,7 @@ impl Solver {
     }
 
     /// Sets the point in space of an attachment at the end of the next step \[m\]. It moves there at constant velocity, and
-    /// stays until the next call.
+    /// stays until the next call. This has no effect on a broken attachment ([`Solver::request_attachments`]).
     ///
     /// # Errors
     /// [`crate::Error::NoAttachment`]; [`crate::Error::NotEnabled`] for an attachment with another target; the position

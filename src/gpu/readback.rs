@@ -102,7 +102,8 @@ impl StagedCopy {
 
     /// The buffer of a copy that is mapped.
     fn view(&self) -> Result<wgpu::BufferView> {
-        self.staging.get_mapped_range(..).map_err(|fault| Error::DeviceLost { reason: fault.to_string() })
+        let lost = |_| Error::DeviceLost { reason: "a mapped buffer could not be read".into() };
+        self.staging.get_mapped_range(..).map_err(lost)
     }
 
     /// Returns what a copy that is mapped holds, and unmaps it.

@@ -135,7 +135,7 @@ impl Solver {
     /// - [`Error::IndexOutOfRange`]: a particle or a vertex does not exist.
     /// - [`Error::LengthMismatch`]: texture coordinates and vertices differ in number.
     /// - [`Error::InvalidValue`]: a texture coordinate is not finite; an offset or a stride is not a multiple of 4; a stride
-    ///   is smaller than its format.
+    ///   is smaller than its format; two targets of the output overlap.
     /// - [`Error::NotEnabled`]: tangents without texture coordinates; normals or tangents of a scene without triangles.
     /// - [`Error::VertexFormat`], [`Error::MissingUsage`], [`Error::BufferTooSmall`], [`Error::SolverBuffer`].
     /// - [`Error::LimitExceeded`]: a target or a table exceeds the limits of the device.
@@ -198,7 +198,7 @@ impl Solver {
                 self.check_target(&format!("the target of {name} of a vertex output"), &target, count as u64)?;
             }
         }
-        Ok(())
+        check_apart(&targets, count as u64)
     }
 
     /// `Ok` if the particles of bound vertices exist, and nothing contradicts them.
@@ -265,6 +265,30 @@ impl VertexTarget<'_> {
         let start = self.offset / alignment * alignment;
         start..self.offset + (count - 1) * self.stride + self.format.size()
     }
+
+    /// True if two targets of the same stride write the same bytes for a number of vertices.
+    fn overlaps(&self, other: &Self, count: u64) -> bool {
+        if self.buffer != other.buffer || self.stride != other.stride {
+            return false;
+        }
+        let end = |target: &Self| target.offset + (count - 1) * target.stride + target.format.size();
+        let meet = self.offset < end(other) && other.offset < end(self);
+        // How far the attribute lies behind the last one of the other target before it.
+        let behind = (self.offset % self.stride + self.stride - other.offset % self.stride) % self.stride;
+        meet && (behind < other.format.size() || self.stride - behind < self.format.size())
+    }
+}
+
+/// `Ok` if no target writes into the attribute of an earlier one.
+fn check_apart(targets: &[(&str, Option<VertexTarget<'_>>)], count: u64) -> Result<()> {
+    for (index, (name, target)) in targets.iter().enumerate() {
+        let Some(target) = target else { continue };
+        if targets[..index].iter().filter_map(|(_, other)| other.as_ref()).any(|other| target.overlaps(other, count)) {
+            let what = format!("offset of the target of {name} of a vertex output");
+            return Err(Error::invalid(what, target.offset as f64, "outside of the other attributes of the vertex"));
+        }
+    }
+    Ok(())
 }
 
 /// `Ok` if the texture coordinates are finite and as many as the vertices, and exist if there are tangents.

@@ -1,9 +1,7 @@
 //! Welding: merges mesh vertices at equal positions.
 
 use crate::error::{Result, check_finite, check_non_negative};
-use crate::geometry::check_exists;
-use glam::DVec3;
-use std::collections::HashMap;
+use crate::geometry::{DistinctPoints, check_exists};
 
 /// A mesh without duplicate vertices, and the map from the original vertices. See [`weld`].
 ///
@@ -56,7 +54,7 @@ pub fn weld(positions: &[[f32; 3]], triangles: &[[u32; 3]], tolerance: f32) -> R
         let what = || format!("mesh triangle {index}");
         triangle.iter().try_for_each(|&vertex| check_exists(&what, vertex, positions.len()))?;
     }
-    let mut kept = Kept::new(tolerance);
+    let mut kept = DistinctPoints::new(tolerance);
     let map: Vec<u32> = positions.iter().map(|&position| kept.find_or_add(position)).collect();
     let mut weld = Weld { positions: kept.positions, map, ..Weld::default() };
     for (source, triangle) in (0..).zip(triangles) {
@@ -67,53 +65,4 @@ pub fn weld(positions: &[[f32; 3]], triangles: &[[u32; 3]], tolerance: f32) -> R
         }
     }
     Ok(weld)
-}
-
-/// The remaining vertices in a hash grid with cells of the tolerance.
-struct Kept {
-    tolerance: f64,
-    positions: Vec<[f32; 3]>,
-    /// The last vertex of each cell, and for each vertex the previous one in its cell.
-    cells: HashMap<[u64; 3], u32>,
-    before: Vec<Option<u32>>,
-}
-
-impl Kept {
-    fn new(tolerance: f32) -> Self {
-        Self { tolerance: tolerance.into(), positions: Vec::new(), cells: HashMap::new(), before: Vec::new() }
-    }
-
-    fn find_or_add(&mut self, position: [f32; 3]) -> u32 {
-        let place = DVec3::from(position.map(f64::from));
-        // Cell coordinates are `f64`. Far from the origin, where neighbouring cells round to the same coordinate, each
-        // position has its own cell.
-        let (cell, reach) = if self.tolerance > 0.0 { ((place / self.tolerance).floor(), 1) } else { (place, 0) };
-        let mut nearest: Option<(f64, u32)> = None;
-        let around = || (-reach..=reach).map(f64::from);
-        let offsets = around().flat_map(|x| around().flat_map(move |y| around().map(move |z| DVec3::new(x, y, z))));
-        for offset in offsets {
-            let mut next = self.cells.get(&key(cell + offset)).copied();
-            while let Some(vertex) = next {
-                let distance = place.distance(DVec3::from(self.positions[vertex as usize].map(f64::from)));
-                let candidate = (distance, vertex);
-                if distance <= self.tolerance && nearest.is_none_or(|nearest| candidate < nearest) {
-                    nearest = Some(candidate);
-                }
-                next = self.before[vertex as usize];
-            }
-        }
-        nearest.map_or_else(|| self.add(position, key(cell)), |(_, vertex)| vertex)
-    }
-
-    fn add(&mut self, position: [f32; 3], cell: [u64; 3]) -> u32 {
-        let vertex = self.positions.len() as u32;
-        self.positions.push(position);
-        self.before.push(self.cells.insert(cell, vertex));
-        vertex
-    }
-}
-
-/// Adding 0 turns −0 into 0.
-fn key(cell: DVec3) -> [u64; 3] {
-    cell.to_array().map(|index| (index + 0.0).to_bits())
 }

@@ -192,7 +192,7 @@ fn defects(report: &MeshReport) -> impl Iterator<Item = String> {
     let &MeshReport { coincident_vertices: seams, isolated_vertices: loose, inconsistent_edges: opposed, .. } = report;
     let seams = (seams > 0).then(|| {
         format!(
-            "the cloth has open seams: {seams} border vertices lie at the place of another one and will part from it; weld of its \
+            "the cloth has open seams: {seams} border vertices lie within a thousandth of an edge of another one and will part from it; weld of its \
              mesh joins them"
         )
     });

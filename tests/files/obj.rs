@@ -475,6 +475,12 @@ fn open_seams_are_counted_and_borders_are_not() {
     let apart =
         [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, -0.0, 0.0], [1.0, 1.0, 0.0], [-0.0, 1.0, 0.0]];
     assert_eq!(cloth_of(&apart, &[[0, 1, 2], [3, 4, 5]]).coincident_vertices, 2);
+    // The sides of a seam as an exporter rounds them, and of a gap.
+    for (gap, expected) in [(2e-6, 2), (2e-3, 1)] {
+        let mut apart = apart;
+        apart[2][2] = gap;
+        assert_eq!(cloth_of(&apart, &[[0, 1, 2], [3, 4, 5]]).coincident_vertices, expected, "{gap} m");
+    }
     // Closed, inconsistent, isolated.
     let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     let closed = cloth_of(&corners, &[[0, 2, 1], [0, 3, 2], [0, 1, 3], [1, 2, 3]]);

@@ -332,6 +332,14 @@ fn a_vertex_output_that_does_not_fit_is_an_error_that_names_the_target_and_the_n
         ),
         (VertexOutput { triangles: &[], ..good }, "the triangle list of a vertex output with tangents is empty"),
         (
+            VertexOutput { positions: interleaved.target(1, Float32x3), ..good },
+            "offset of the target of normals of a vertex output is 32, but must be outside of the other attributes of the vertex",
+        ),
+        (
+            VertexOutput { tangents: interleaved.target(6, Float32x4), ..good },
+            "offset of the target of tangents of a vertex output is 44, but must be outside of the other attributes of the vertex",
+        ),
+        (
             VertexOutput { texture_coordinates: None, ..good },
             "a vertex output of tangents needs VertexOutput::texture_coordinates",
         ),
@@ -349,6 +357,27 @@ fn a_vertex_output_that_does_not_fit_is_an_error_that_names_the_target_and_the_n
     }
     step(&gpu, &mut solver, 1);
     assert!(words(&gpu, &interleaved.buffer).iter().all(|&word| word == UNTOUCHED), "nothing was added");
+}
+
+#[test]
+fn targets_may_follow_each_other_in_one_buffer() {
+    let (gpu, tube) = (gpu(), Tube::new(3));
+    let (scene, particles) = tube.scene();
+    let mut solver = solver(&gpu, &scene, Settings::default());
+    let size = 12 * particles.len() as u64;
+    let buffer = vertex_buffer(&gpu, 2 * size, BufferUsages::STORAGE);
+    let target = |offset| Some(VertexTarget { buffer: &buffer, offset, stride: 12, format: Float32x3 });
+    let output = |positions, normals| VertexOutput { vertices: &particles, positions, normals, ..VertexOutput::EMPTY };
+    let error = solver.add_vertex_output(&output(target(0), target(size - 8))).unwrap_err().to_string();
+    assert!(error.contains("must be outside of the other attributes"), "{error}");
+    solver.add_vertex_output(&output(target(0), target(size))).unwrap();
+    step(&gpu, &mut solver, 2);
+    let words = words(&gpu, &buffer);
+    let bits = |values: Vec<[f32; 3]>| {
+        particles.iter().flat_map(|&it| values[it as usize].map(f32::to_bits)).collect::<Vec<_>>()
+    };
+    let expected = [bits(solver.read_positions().unwrap()), bits(solver.read_normals().unwrap())].concat();
+    assert_eq!(words, expected);
 }
 
 #[test]
