@@ -7,6 +7,18 @@
 @group(0) @binding(1) var<storage, read_write> collider_contacts: array<ColliderContact>;
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
 
+// Subtracts the recovery from a displacement, as far as the displacement still contains it: contacts may have pushed
+// the particle back.
+fn without_recovery(d: vec3f, recovery: vec3f) -> vec3f {
+    let l = length(recovery);
+    let normal = opaque(recovery / l, params.zero);
+    let along = opaque1(dot(normal, d), params.zero);
+    if !(l > 0.0) || along >= l {
+        return opaque(d - recovery, params.zero);
+    }
+    return opaque(d - opaque(normal * max(along, 0.0), params.zero), params.zero);
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn apply_restitution(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
@@ -25,7 +37,7 @@ fn apply_restitution(@builtin(global_invocation_id) id: vec3u) {
         let way = led_out.w;
         // A displacement of 0 has not been truncated.
         let left = select(1.0, length(d) / way, way > 0.0);
-        d = opaque(d - opaque(recovery * left, params.zero), params.zero);
+        d = without_recovery(d, opaque(recovery * left, params.zero));
     }
     displacements[i] = vec4f(d + bounce, 0.0);
     collider_contacts[i].bounce = vec4f();

@@ -218,7 +218,7 @@ impl Reference {
         if recovery != Vec3::ZERO {
             // A displacement of length 0 was not truncated.
             let left = if touch.way > 0.0 { length(*d) / touch.way } else { 1.0 };
-            *d -= recovery * left;
+            *d = without_recovery(*d, recovery * left);
         }
         *d += bounce;
     }
@@ -338,4 +338,13 @@ impl View<'_> {
         let depth = length(out);
         (depth > 0.0).then(|| Meet { normal: out / depth, depth, gap: start, time })
     }
+}
+
+/// Subtracts the recovery from a displacement, as far as the displacement still contains it: contacts may have pushed the
+/// particle back.
+fn without_recovery(d: Vec3, recovery: Vec3) -> Vec3 {
+    let l = length(recovery);
+    let normal = recovery / l;
+    let along = dot(normal, d);
+    if !(l > 0.0) || along >= l { d - recovery } else { d - normal * along.max(0.0) }
 }

@@ -2,11 +2,12 @@
 //! through, on both backends.
 
 use crate::common;
+use crate::common::shapes::CUBE;
 use crate::friction::both;
 use supple::internals::Pass;
 use supple::{
-    ClothGrid, Collider, ContactMaterial, ContactMaterialId, Friction, Pose, Reference, Scene, SelfCollision, Settings,
-    Shape,
+    ClothGrid, Collider, ContactMaterial, ContactMaterialId, Elasticity, Friction, Pose, Reference, Scene,
+    SelfCollision, Settings, Shape, SoftBody,
 };
 
 const THICKNESS: f32 = 0.005;
@@ -202,6 +203,39 @@ fn triangles_press_on_colliders_with_their_weight() {
     }
     assert_eq!(reference.read_diagnostics().unwrap().lost_collider_contacts, 0);
     assert!((mean / (-9.81 * mass) - 1.0).abs() < 0.01, "{mean} N, weight {} N", 9.81 * mass);
+}
+
+/// A heavy soft cube of 12 cm presses a sheet on a ball of 12 cm: in each substep the ball pushes the triangles out, and the cube
+/// pushes the particles in again.
+#[test]
+fn velocities_of_a_pinched_sheet_are_those_of_its_motion() {
+    let (mut scene, material) = sheet(10, true);
+    let pose = Pose { position: [0.0, -0.14, 0.0], ..Pose::default() };
+    scene
+        .add_collider(Collider { shape: Shape::Sphere { radius: 0.12 }, pose, material, ..Collider::default() })
+        .unwrap();
+    let corner = |k: u32| [0, 1, 2].map(|axis| if k >> axis & 1 == 1 { 0.06 } else { -0.06 });
+    let positions: Vec<[f32; 3]> = (0..8).map(corner).map(|[x, y, z]| [x, y + 0.09, z]).collect();
+    let elasticity = Elasticity::Elastic { young: 2e5, bulk: 2e5, damping_time: 0.01 };
+    let body = SoftBody { positions: &positions, triangles: &CUBE, spacing: 0.04, density: 1852.0, elasticity };
+    let body = scene.add_soft_body(&body).unwrap().particles;
+    let thick = ContactMaterial { thickness: 0.045, friction: Friction::coulomb(0.4), ..ContactMaterial::default() };
+    let thick = scene.add_contact_material(thick).unwrap();
+    scene.set_particle_contact(body, thick).unwrap();
+    let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+    let gpu = common::gpu();
+    for mut backend in both(&gpu, &scene, settings) {
+        backend.step(60);
+        let before = backend.positions();
+        backend.step(1);
+        let (after, velocities) = (backend.positions(), backend.velocities());
+        for particle in 0..100 {
+            let moved = (glam::Vec3::from(after[particle]) - glam::Vec3::from(before[particle])) / settings.dt;
+            let velocity = glam::Vec3::from(velocities[particle]);
+            let gap = velocity.distance(moved);
+            assert!(gap < 0.1, "{}: particle {particle} has {velocity} m/s and moves at {moved} m/s", backend.name());
+        }
+    }
 }
 
 #[test]
