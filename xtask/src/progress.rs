@@ -149,7 +149,7 @@ impl Screen {
         }
         self.shown = Instant::now();
         if std::mem::take(&mut self.is_empty) {
-            eprintln!("xtask: compiling, which takes about 6 minutes on two cores");
+            eprintln!("xtask: compiling, which takes 5 to 8 minutes on two cores");
         }
         let line = progress.line();
         if self.is_terminal {
