@@ -13,10 +13,10 @@ fn without_recovery(d: vec3f, recovery: vec3f) -> vec3f {
     let l = length(recovery);
     let normal = opaque(recovery / l, params.zero);
     let along = opaque1(dot(normal, d), params.zero);
-    if !(l > 0.0) || along >= l {
-        return opaque(d - recovery, params.zero);
+    if l > 0.0 && along < l {
+        return opaque(d - opaque(normal * max(along, 0.0), params.zero), params.zero);
     }
-    return opaque(d - opaque(normal * max(along, 0.0), params.zero), params.zero);
+    return opaque(d - recovery, params.zero);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

@@ -346,5 +346,5 @@ fn without_recovery(d: Vec3, recovery: Vec3) -> Vec3 {
     let l = length(recovery);
     let normal = recovery / l;
     let along = dot(normal, d);
-    if !(l > 0.0) || along >= l { d - recovery } else { d - normal * along.max(0.0) }
+    if l > 0.0 && along < l { d - normal * along.max(0.0) } else { d - recovery }
 }
