@@ -244,7 +244,7 @@ impl Solver {
             };
             return Err(Error::invalid(format!("stride of {what}"), stride as f64, expected));
         }
-        let needed = (count - 1).saturating_mul(stride).saturating_add(offset).saturating_add(format.size());
+        let needed = target.end(count);
         if needed > buffer.size() {
             return Err(Error::BufferTooSmall { what: what.into(), size: buffer.size(), needed });
         }
@@ -263,7 +263,12 @@ impl VertexTarget<'_> {
     pub(super) fn range(&self, count: u64, limits: &wgpu::Limits) -> Range<u64> {
         let alignment = u64::from(limits.min_storage_buffer_offset_alignment);
         let start = self.offset / alignment * alignment;
-        start..self.offset + (count - 1) * self.stride + self.format.size()
+        start..self.end(count)
+    }
+
+    /// The end of the bytes that are written for a number of vertices.
+    fn end(&self, count: u64) -> u64 {
+        (count - 1).saturating_mul(self.stride).saturating_add(self.offset).saturating_add(self.format.size())
     }
 
     /// True if two targets of the same stride write the same bytes for a number of vertices.
@@ -271,8 +276,7 @@ impl VertexTarget<'_> {
         if self.buffer != other.buffer || self.stride != other.stride {
             return false;
         }
-        let end = |target: &Self| target.offset + (count - 1) * target.stride + target.format.size();
-        let meet = self.offset < end(other) && other.offset < end(self);
+        let meet = self.offset < other.end(count) && other.offset < self.end(count);
         // How far the attribute lies behind the last one of the other target before it.
         let behind = (self.offset % self.stride + self.stride - other.offset % self.stride) % self.stride;
         meet && (behind < other.format.size() || self.stride - behind < self.format.size())
