@@ -24,28 +24,22 @@ pub enum Error {
     IndexOutOfRange {
         /// The object that holds the index: `distance constraint 3`.
         what: String,
-        /// The kind of object that is indexed: `particle`, `material`, `constraint`.
+        /// The kind of object that is indexed: `particle`, `vertex`, `material`.
         target: &'static str,
         /// The index that was passed.
         index: u64,
         /// The number of such objects.
         count: u64,
     },
-    /// A constraint or triangle contains the same particle more than once.
-    #[error("{what} names particle {particle} more than once")]
+    /// An object names another one more than once.
+    #[error("{what} names {target} {index} more than once")]
     RepeatedIndex {
-        /// The constraint or triangle.
+        /// The object that holds the index: `distance constraint 3`.
         what: String,
-        /// The particle.
-        particle: u32,
-    },
-    /// A constraint contains the same orientation more than once.
-    #[error("{what} names orientation {orientation} more than once")]
-    RepeatedOrientation {
-        /// The constraint.
-        what: String,
-        /// The orientation.
-        orientation: u32,
+        /// The kind of object that is named: `particle`, `orientation`, `vertex`.
+        target: &'static str,
+        /// The index.
+        index: u32,
     },
     /// A target was set for an orientation that is not pinned.
     #[error("orientation {orientation} is not pinned; only pinned orientations have a target")]

@@ -17,6 +17,9 @@ use supple::{Distance, Execution, Hinge, IsometricBend, LineBend, Pressure, Shap
 /// The number of final frames that are profiled on request.
 const PROFILED_FRAMES: u32 = 5;
 
+/// Steps between the pictures of `--png`. Each replaces the previous one, so that a long run can be watched.
+const STEPS_PER_PICTURE: u32 = 30;
+
 /// The report of a run. Times are wall-clock, from the recording of a frame to the end of its GPU work, unless stated
 /// otherwise. Profiled frames are excluded if there are others.
 #[derive(Debug, Serialize)]
@@ -202,6 +205,15 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
             let path = folder.join(format!("picture_{step:05}.png"));
             renderer.render(&gpu, demo, &solver)?.save(&path).with_context(|| cannot_write(&path))?;
         }
+        if let (Some(renderer), Some(path)) = (&mut renderer, &options.png)
+            && (step % STEPS_PER_PICTURE == 0 || step == options.frames)
+        {
+            renderer.render(&gpu, demo, &solver)?.save(path).with_context(|| cannot_write(path))?;
+            if step == STEPS_PER_PICTURE && step < options.frames {
+                let (path, all) = (path.display(), options.frames);
+                progress.suspend(|| eprintln!("{path} shows step {step} of {all}; later pictures replace it"));
+            }
+        }
         if frame == options.frames / 10 {
             early_memory = resident_memory_mib();
         }
@@ -210,9 +222,6 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
     let memory_growth_mib = early_memory.zip(resident_memory_mib()).map(|(early, late)| late - early);
     progress.finish_and_clear();
     drop(film);
-    if let (Some(renderer), Some(path)) = (&mut renderer, &options.png) {
-        renderer.render(&gpu, demo, &solver)?.save(path).with_context(|| cannot_write(path))?;
-    }
     let positions = solver.read_positions()?;
     if let Some(path) = &options.positions {
         write_positions(path, &positions).with_context(|| cannot_write(path))?;

@@ -85,7 +85,7 @@ pub struct Options {
     /// Write the final positions, float32, particles × 3
     #[arg(long, value_name = "FILE.npy")]
     pub positions: Option<PathBuf>,
-    /// Write a picture of the final state
+    /// Write a picture of every 30th and of the last state; each replaces the previous one
     #[arg(long, value_name = "FILE.png")]
     pub png: Option<PathBuf>,
     /// Write an animation, one picture per two steps

@@ -37,8 +37,9 @@ impl ClosedSurface {
         }
         let mut around: BTreeMap<u32, Vec<[u32; 2]>> = BTreeMap::new();
         for (index, &[a, b, c]) in triangles.iter().enumerate() {
-            crate::geometry::check_particles(
+            crate::geometry::check_indices(
                 || format!("triangle {index} of a closed surface"),
+                "particle",
                 &[a, b, c],
                 usize::MAX,
             )?;

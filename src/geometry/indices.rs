@@ -1,38 +1,48 @@
-//! Checks of the particles that an object names.
+//! Checks of indices: of particles, orientations and mesh vertices.
 
 use crate::error::{Error, Result};
+use std::collections::HashSet;
+use std::ops::Range;
 
-/// Returns `Ok` if all particles exist and differ. `what` names the object in the error.
-pub(crate) fn check_particles(what: impl Fn() -> String, particles: &[u32], particle_count: usize) -> Result<()> {
-    // Up to 4 particles are compared pairwise, more are hashed.
-    if particles.len() > 4 {
-        return check_many(what, particles, particle_count);
-    }
-    for (position, &particle) in particles.iter().enumerate() {
-        check_exists(&what, particle, particle_count)?;
-        if particles[..position].contains(&particle) {
-            return Err(Error::RepeatedIndex { what: what(), particle });
+/// Returns `Ok` if all indices are below `count` and differ. In an error `what` names the object that holds them, and
+/// `target` the kind of object that they name: "particle".
+pub(crate) fn check_indices(
+    what: impl Fn() -> String,
+    target: &'static str,
+    indices: &[u32],
+    count: usize,
+) -> Result<()> {
+    // Up to 4 indices are compared pairwise, more are hashed.
+    let mut seen = HashSet::new();
+    for (position, &index) in indices.iter().enumerate() {
+        check_exists(&what, target, index, count)?;
+        let is_new = if indices.len() > 4 { seen.insert(index) } else { !indices[..position].contains(&index) };
+        if !is_new {
+            return Err(Error::RepeatedIndex { what: what(), target, index });
         }
     }
     Ok(())
 }
 
-fn check_many(what: impl Fn() -> String, particles: &[u32], particle_count: usize) -> Result<()> {
-    let mut seen = std::collections::HashSet::with_capacity(particles.len());
-    for &particle in particles {
-        check_exists(&what, particle, particle_count)?;
-        if !seen.insert(particle) {
-            return Err(Error::RepeatedIndex { what: what(), particle });
-        }
+/// Returns the range of `length` indices from `first` on if all are below `count`. The names are as in [`check_indices`].
+pub(crate) fn check_range(
+    what: &str,
+    target: &'static str,
+    first: u32,
+    length: usize,
+    count: usize,
+) -> Result<Range<usize>> {
+    let end = u64::from(first) + length as u64;
+    if end <= count as u64 {
+        return Ok(first as usize..end as usize);
     }
-    Ok(())
+    Err(Error::IndexOutOfRange { what: what.into(), target, index: end.max(1) - 1, count: count as u64 })
 }
 
-/// Returns `Ok` if the particle exists.
-pub(crate) fn check_exists(what: &impl Fn() -> String, particle: u32, particle_count: usize) -> Result<()> {
-    if (particle as usize) < particle_count {
+/// Returns `Ok` if the index is below `count`. The names are as in [`check_indices`].
+pub(crate) fn check_exists(what: &impl Fn() -> String, target: &'static str, index: u32, count: usize) -> Result<()> {
+    if (index as usize) < count {
         return Ok(());
     }
-    let (index, count) = (particle.into(), particle_count as u64);
-    Err(Error::IndexOutOfRange { what: what(), target: "particle", index, count })
+    Err(Error::IndexOutOfRange { what: what(), target, index: index.into(), count: count as u64 })
 }

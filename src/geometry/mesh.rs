@@ -194,7 +194,7 @@ fn check_mesh(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<()> {
     let mut degenerate: Option<(u32, f32)> = None;
     let mut degenerate_count = 0;
     for (index, &triangle) in triangles.iter().enumerate() {
-        crate::geometry::check_particles(|| format!("mesh triangle {index}"), &triangle, positions.len())?;
+        crate::geometry::check_indices(|| format!("mesh triangle {index}"), "vertex", &triangle, positions.len())?;
         if is_degenerate(triangle.map(|vertex| positions[vertex as usize])) {
             let area = area(positions, triangle);
             degenerate.get_or_insert((index as u32, area));

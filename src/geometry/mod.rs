@@ -12,7 +12,7 @@ pub mod vector;
 
 pub(crate) use distinct_points::DistinctPoints;
 pub(crate) use grouping::{Distinct, grouped};
-pub(crate) use indices::{check_exists, check_particles};
+pub(crate) use indices::{check_exists, check_indices, check_range};
 pub(crate) use mesh::check_closed;
 #[cfg(feature = "scene-file")]
 pub(crate) use mesh::is_degenerate;

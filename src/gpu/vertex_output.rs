@@ -173,17 +173,19 @@ impl Solver {
             return Err(Error::Empty { what: "the list of targets of a vertex output" });
         }
         for (vertex, &particle) in output.vertices.iter().enumerate() {
-            check_exists(&|| format!("vertex {vertex} of a vertex output"), particle, self.particle_count() as usize)?;
+            check_exists(
+                &|| format!("vertex {vertex} of a vertex output"),
+                "particle",
+                particle,
+                self.particle_count() as usize,
+            )?;
         }
         if let Some(mesh) = output.bound {
             self.check_bound(output, mesh)?;
         }
-        for (index, &vertex) in output.triangles.iter().enumerate().flat_map(|(k, all)| all.iter().map(move |v| (k, v)))
-        {
-            if vertex as usize >= count {
-                let (what, count) = (format!("triangle {index} of a vertex output"), count as u64);
-                return Err(Error::IndexOutOfRange { what, target: "vertex", index: vertex.into(), count });
-            }
+        for (index, triangle) in output.triangles.iter().enumerate() {
+            let what = || format!("triangle {index} of a vertex output");
+            triangle.iter().try_for_each(|&vertex| check_exists(&what, "vertex", vertex, count))?;
         }
         if output.bound.is_none() {
             check_texture(output)?;
@@ -209,7 +211,10 @@ impl Solver {
         }
         for (vertex, bound) in mesh.vertices.iter().enumerate() {
             let what = || format!("bound vertex {vertex} of a vertex output");
-            bound.particles.iter().try_for_each(|&it| check_exists(&what, it, self.particle_count() as usize))?;
+            bound
+                .particles
+                .iter()
+                .try_for_each(|&it| check_exists(&what, "particle", it, self.particle_count() as usize))?;
         }
         if output.tangents.is_some() && !mesh.has_tangents() {
             let (what, needed) = ("a vertex output of tangents", "DetailMesh::texture_coordinates of the bound mesh");

@@ -3,7 +3,7 @@
 use super::{Material, Scene};
 use crate::collision::ColliderId;
 use crate::error::{Error, Result, check_finite, check_non_negative, check_positive};
-use crate::geometry::check_particles;
+use crate::geometry::check_indices;
 
 /// A point given by one to four particles: Σ w x, with the barycentric weights w.
 ///
@@ -116,7 +116,7 @@ impl ParticlePoint {
 
     fn check(&self, what: &str, scene: &Scene) -> Result<()> {
         let (particles, weights) = self.parts();
-        check_particles(|| what.into(), particles, scene.particle_count())?;
+        check_indices(|| what.into(), "particle", particles, scene.particle_count())?;
         particles.iter().try_for_each(|&particle| scene.check_no_follower(what, particle, 1))?;
         particles.iter().try_for_each(|&particle| scene.check_in_use(what, particle))?;
         if let Some(&weight) = weights.iter().find(|weight| !(-1e3..=1e3).contains(*weight)) {
@@ -180,8 +180,8 @@ impl Attachment {
             }
         }
         if self.factors().is_empty() {
-            let (what, particle) = (format!("{what}, whose ends are the same point,"), self.point.parts().0[0]);
-            return Err(Error::RepeatedIndex { what, particle });
+            let (what, index) = (format!("{what}, whose ends are the same point,"), self.point.parts().0[0]);
+            return Err(Error::RepeatedIndex { what, target: "particle", index });
         }
         check_non_negative(&format!("rest length of {what}"), self.rest_length)?;
         if self.only_pull && self.rest_length == 0.0 {

@@ -80,7 +80,7 @@ impl Balloon<'_> {
     /// The surface, by vertices.
     fn closed_surface(&self) -> Result<ClosedSurface> {
         let own = ClosedSurface::new(self.triangles)?;
-        crate::geometry::check_particles(|| "a balloon".into(), own.particles(), self.positions.len())?;
+        crate::geometry::check_indices(|| "a balloon".into(), "vertex", own.particles(), self.positions.len())?;
         Ok(own)
     }
 }

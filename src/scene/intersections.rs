@@ -7,6 +7,7 @@
 
 use super::{Scene, too_large};
 use crate::error::{Error, Result, check_finite};
+use crate::geometry::check_exists;
 use robust::{Coord, Coord3D, orient2d, orient3d};
 
 /// The greatest number of pairs that [`Intersections`] lists.
@@ -83,14 +84,8 @@ pub fn count_intersections(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Re
         return Err(too_large("triangles", triangles.len() as u64));
     }
     for (index, triangle) in triangles.iter().enumerate() {
-        if let Some(&particle) = triangle.iter().find(|&&particle| particle as usize >= positions.len()) {
-            return Err(Error::IndexOutOfRange {
-                what: format!("triangle {index}"),
-                target: "particle",
-                index: particle.into(),
-                count: positions.len() as u64,
-            });
-        }
+        let what = || format!("triangle {index}");
+        triangle.iter().try_for_each(|&particle| check_exists(&what, "particle", particle, positions.len()))?;
     }
 
     let points = Points(positions);

@@ -16,6 +16,7 @@ mod tests;
 mod volume;
 
 use crate::error::{Error, Result, check_finite, check_positive};
+use crate::geometry::{check_closed, check_indices};
 use glam::DVec3;
 use std::collections::{HashMap, HashSet};
 
@@ -300,17 +301,10 @@ fn check_surface(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<()> {
     for (vertex, &position) in positions.iter().enumerate() {
         check_finite(|| format!("position of surface vertex {vertex}"), position)?;
     }
-    let count = positions.len() as u64;
-    for (index, &[a, b, c]) in triangles.iter().enumerate() {
-        let what = || format!("surface triangle {index}");
-        if let Some(&vertex) = [a, b, c].iter().find(|&&vertex| u64::from(vertex) >= count) {
-            return Err(Error::IndexOutOfRange { what: what(), target: "vertex", index: vertex.into(), count });
-        }
-        if a == b || b == c || c == a {
-            return Err(Error::RepeatedIndex { what: what(), particle: if b == c { b } else { a } });
-        }
+    for (index, triangle) in triangles.iter().enumerate() {
+        check_indices(|| format!("surface triangle {index}"), "vertex", triangle, positions.len())?;
     }
-    crate::geometry::check_closed(triangles)
+    check_closed(triangles)
 }
 
 /// The volume inside a closed surface \[m³\]; negative if the surface faces inwards.

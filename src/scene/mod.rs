@@ -371,15 +371,7 @@ impl Scene {
     }
 
     pub(crate) fn check_particle(&self, what: &str, particle: u32) -> Result<()> {
-        if (particle as usize) < self.positions.len() {
-            return Ok(());
-        }
-        Err(Error::IndexOutOfRange {
-            what: what.into(),
-            target: "particle",
-            index: particle.into(),
-            count: self.positions.len() as u64,
-        })
+        crate::geometry::check_exists(&|| what.into(), "particle", particle, self.positions.len())
     }
 
     /// Checks that `count` more particles fit, and returns the index of the first.

@@ -5,6 +5,7 @@ use crate::constraints::OrientationId;
 use crate::constraints::{KindInfo, check_unit};
 use crate::error::{Error, Result, check_finite};
 use crate::geometry::rotation::parameters_of;
+use crate::geometry::{check_exists, check_indices};
 use glam::{DQuat, Vec3};
 
 /// A frame that rotates: a rotation without a position.
@@ -91,24 +92,14 @@ impl Scene {
     }
 
     pub(crate) fn check_orientation(&self, what: &str, id: OrientationId) -> Result<()> {
-        if id.index() < self.orientations.len() {
-            return Ok(());
-        }
-        let (index, count) = (id.0.into(), self.orientations.len() as u64);
-        Err(Error::IndexOutOfRange { what: what.into(), target: "orientation", index, count })
+        check_exists(&|| what.into(), "orientation", id.0, self.orientations.len())
     }
 
     /// `Ok` if the particles and the orientations of a constraint exist and are not repeated.
     pub(super) fn check_entities(&self, what: impl Fn() -> String, info: &KindInfo, entities: &[u32]) -> Result<()> {
         let (points, orientations) = entities.split_at(entities.len() - info.orientations);
-        crate::geometry::check_particles(&what, points, self.particle_count())?;
-        for (place, &index) in orientations.iter().enumerate() {
-            self.check_orientation(&what(), OrientationId(index))?;
-            if orientations[..place].contains(&index) {
-                return Err(Error::RepeatedOrientation { what: what(), orientation: index });
-            }
-        }
-        Ok(())
+        check_indices(&what, "particle", points, self.particle_count())?;
+        check_indices(&what, "orientation", orientations, self.orientations.len())
     }
 
     pub(super) fn push_orientation(&mut self, orientation: Orientation, is_pinned: bool) {

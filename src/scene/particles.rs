@@ -34,17 +34,17 @@ impl Scene {
         self.check_particle("body", particles.end - 1)?;
         let is_cut = |tied: &&TetheredBody| is_cut(&particles, &tied.particles);
         if let Some(tied) = self.tethered_bodies.iter().find(is_cut) {
-            let particle = tied.particles.start.max(particles.start);
             return Err(Error::RepeatedIndex {
                 what: "the lists of bodies and of tethered particles".into(),
-                particle,
+                target: "particle",
+                index: tied.particles.start.max(particles.start),
             });
         }
         match self.bodies.iter().find(|body| body.start < particles.end && particles.start < body.end) {
             None => self.bodies.push(particles),
             Some(body) => {
-                let particle = body.start.max(particles.start);
-                return Err(Error::RepeatedIndex { what: "the list of bodies".into(), particle });
+                let index = body.start.max(particles.start);
+                return Err(Error::RepeatedIndex { what: "the list of bodies".into(), target: "particle", index });
             }
         }
         Ok(())
@@ -73,8 +73,8 @@ impl Scene {
                 Ok(())
             }
             Some(grid) => {
-                let particle = grid.first.max(particles.start);
-                Err(Error::RepeatedIndex { what: "the list of grids".into(), particle })
+                let index = grid.first.max(particles.start);
+                Err(Error::RepeatedIndex { what: "the list of grids".into(), target: "particle", index })
             }
         }
     }

@@ -134,7 +134,12 @@ impl Scene {
             check_finite(|| format!("position of mesh vertex {vertex}"), position)?;
         }
         for (index, tetrahedron) in mesh.tetrahedra.iter().enumerate() {
-            crate::geometry::check_particles(|| format!("tetrahedron {index}"), tetrahedron, mesh.positions.len())?;
+            crate::geometry::check_indices(
+                || format!("tetrahedron {index}"),
+                "vertex",
+                tetrahedron,
+                mesh.positions.len(),
+            )?;
             let volume = Volume::of(tetrahedron.map(|vertex| mesh.positions[vertex as usize]));
             check_positive(&format!("volume of tetrahedron {index}"), volume)?;
         }

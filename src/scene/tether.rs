@@ -68,8 +68,8 @@ impl Scene {
             [(tied, "the list of tethered particles"), (cut, "the lists of bodies and of tethered particles")]
         {
             if let Some(other) = other {
-                let particle = other.start.max(particles.start);
-                return Err(Error::RepeatedIndex { what: what.into(), particle });
+                let index = other.start.max(particles.start);
+                return Err(Error::RepeatedIndex { what: what.into(), target: "particle", index });
             }
         }
         let edges = 0..self.distance_count();

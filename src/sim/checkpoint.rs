@@ -78,9 +78,11 @@ impl Controls {
             hash.add(joints.flat_map(|own| own.joints.into_iter().chain(own.weights.map(f32::to_bits))));
         }
         let (particles, constraints) = (scene.particle_count(), scene.constraint_count());
-        let triangles = scene.triangle_count();
+        let (triangles, pins) = (scene.triangle_count(), scene.pinned.iter().filter(|&&pinned| pinned).count());
         let hash = hash.0;
-        format!("{particles} particles, {constraints} constraints, {triangles} triangles, fingerprint {hash:016x}")
+        format!(
+            "{particles} particles ({pins} pinned), {constraints} constraints, {triangles} triangles, fingerprint {hash:016x}"
+        )
     }
 
     /// The settings that shape buffers, and a hash of the order of the constraints, in words.
@@ -154,7 +156,7 @@ impl Controls {
         let targets: Vec<Target> = r.list()?;
         self.clear_all_targets();
         for Target { position, particle } in targets {
-            check_exists(&|| "a target of the snapshot".into(), particle, self.scene.entity_count())?;
+            check_exists(&|| "a target of the snapshot".into(), "particle", particle, self.scene.entity_count())?;
             check_finite(|| format!("target of particle {particle} of the snapshot"), position)?;
             self.put_target(particle, position);
         }

@@ -6,6 +6,7 @@
 use crate::collision::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId};
 use crate::constraints::{Kind, kind_index};
 use crate::error::{Error, Result, check_finite};
+use crate::geometry::check_range;
 use crate::scene::{Material, MaterialId, Scene, TetherGraph, TetherRow, invert_mass};
 use crate::schedule::compiled::{CompiledScene, Purpose};
 use crate::schedule::plan::Plan;
@@ -267,15 +268,7 @@ impl Controls {
 
     /// `Ok` if the particles of `values`, one per particle from `first` on, exist and the values are finite.
     pub fn check_values(&self, what: &str, first: u32, values: &[[f32; 3]]) -> Result<()> {
-        let end = u64::from(first) + values.len() as u64;
-        if end > self.scene.particle_count() as u64 {
-            return Err(Error::IndexOutOfRange {
-                what: what.into(),
-                target: "particle",
-                index: end - 1,
-                count: self.scene.particle_count() as u64,
-            });
-        }
+        check_range(what, "particle", first, values.len(), self.scene.particle_count())?;
         for (particle, &value) in (first..).zip(values) {
             check_finite(|| format!("{what} of particle {particle}"), value)?;
         }
@@ -286,11 +279,7 @@ impl Controls {
     /// inverse masses of those that are free.
     pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<Vec<(u32, f32)>> {
         let count = masses.len() as u32;
-        let end = u64::from(first) + masses.len() as u64;
-        if end > self.scene.particle_count() as u64 {
-            let (what, of) = ("set_masses".into(), self.scene.particle_count() as u64);
-            return Err(Error::IndexOutOfRange { what, target: "particle", index: end - 1, count: of });
-        }
+        check_range("set_masses", "particle", first, masses.len(), self.scene.particle_count())?;
         self.scene.check_no_follower("set_masses", first, count)?;
         let mut inverses = Vec::with_capacity(masses.len());
         for (particle, &mass) in (first..).zip(masses) {

@@ -2,6 +2,7 @@
 
 use crate::constraints::check_unit;
 use crate::error::{Error, Result};
+use crate::geometry::check_range;
 use crate::geometry::rotation::parameters_of;
 use crate::scene::OrientationId;
 use crate::sim::controls::Controls;
@@ -64,11 +65,7 @@ impl Controls {
     /// `Ok` if the orientations of `values`, one per orientation from `first` on, exist and the values are finite.
     /// Returns the first entity.
     pub fn check_orientation_values(&self, what: &str, first: OrientationId, values: &[[f32; 3]]) -> Result<u32> {
-        let (end, count) = (first.index() as u64 + values.len() as u64, self.scene.orientations.len() as u64);
-        if end > count {
-            let (what, target) = (what.into(), "orientation");
-            return Err(Error::IndexOutOfRange { what, target, index: end - 1, count });
-        }
+        check_range(what, "orientation", first.0, values.len(), self.scene.orientations.len())?;
         for (index, &value) in (first.0..).zip(values) {
             crate::error::check_finite(|| format!("{what} of orientation {index}"), value)?;
         }

@@ -1,6 +1,7 @@
 //! Skinned particles while a simulation runs: their limits, and the joint matrices.
 
 use crate::error::{Error, Result, check_finite};
+use crate::geometry::check_range;
 use crate::scene::{Skinned, SkinnedLimits, SkinnedPose};
 use crate::sim::controls::Controls;
 use crate::words::{WordReader, WordWriter};
@@ -100,7 +101,7 @@ impl Controls {
 
     /// The range of `count` rows of skinned particles from `first` on.
     pub fn skinned_range(&self, what: &str, first: u32, count: usize) -> Result<Range<usize>> {
-        range_of(what, "skinned particle", first, count, self.scene.skinned.rows.len())
+        check_range(what, "skinned particle", first, count, self.scene.skinned.rows.len())
     }
 
     /// `Ok` if these poses of the rows from `first` on can be set; returns the range of the rows.
@@ -127,7 +128,7 @@ impl Controls {
 
     /// Sets joint matrices from `first` on; returns the range of the joints.
     pub fn set_joints(&mut self, first: u32, joints: &[Joint]) -> Result<Range<usize>> {
-        let range = range_of("set_joints", "joint", first, joints.len(), self.skinning.joints.len())?;
+        let range = check_range("set_joints", "joint", first, joints.len(), self.skinning.joints.len())?;
         range.clone().zip(joints).try_for_each(|(index, joint)| check_joint(index, joint))?;
         self.skinning.joints[range.clone()].copy_from_slice(joints);
         Ok(range)
@@ -192,14 +193,6 @@ impl Controls {
         self.skinning = Skinning { limits, joints };
         Ok(())
     }
-}
-
-fn range_of(what: &str, target: &'static str, first: u32, count: usize, rows: usize) -> Result<Range<usize>> {
-    let end = u64::from(first) + count as u64;
-    if end <= rows as u64 {
-        return Ok(first as usize..end as usize);
-    }
-    Err(Error::IndexOutOfRange { what: what.into(), target, index: end.max(1) - 1, count: rows as u64 })
 }
 
 fn shifted_joint(joint: &Joint, offset: [f32; 3]) -> Joint {

@@ -270,13 +270,13 @@ fn mesh_cases() -> Vec<SceneCase> {
         scene_case("a NaN vertex without triangles", "InvalidValue", &["mesh vertex 2"], {
             mesh(&NAN_SQUARE, &[[0, 1, 3]], |_| {})
         }),
-        scene_case("a triangle past the end", "IndexOutOfRange", &["mesh triangle 1", "particle 4", "only 4"], {
+        scene_case("a triangle past the end", "IndexOutOfRange", &["mesh triangle 1", "vertex 4", "only 4"], {
             mesh(&SQUARE, &[[0, 1, 2], [0, 2, 4]], |_| {})
         }),
         scene_case("a triangle with −1", "IndexOutOfRange", &["mesh triangle 0", "4294967295"], {
             mesh(&SQUARE, &[[0, 1, u32::MAX]], |_| {})
         }),
-        scene_case("a triangle with a repeated vertex", "RepeatedIndex", &["mesh triangle 1", "particle 3"], {
+        scene_case("a triangle with a repeated vertex", "RepeatedIndex", &["mesh triangle 1", "vertex 3"], {
             mesh(&SQUARE, &[[0, 1, 2], [3, 2, 3]], |_| {})
         }),
         scene_case("triangles of no area", "DegenerateTriangle", &["triangle 0", "[0, 1, 2]", "0e0", "2 such"], {

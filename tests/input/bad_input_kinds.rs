@@ -340,7 +340,7 @@ fn surface_cases() -> Vec<SceneCase> {
         // The first two triangles have an area in the plane, so the error is about the volume.
         value("a flat balloon", &["rest volume", "0"], balloon(&flat, &OCTAHEDRON, 1.0, rigid, fabric)),
         value("a balloon with a NaN vertex", &["NaN"], balloon(&lost, &OCTAHEDRON, 1.0, rigid, fabric)),
-        case("a balloon past the end", "IndexOutOfRange", &["balloon", "particle 5", "only 5"], {
+        case("a balloon past the end", "IndexOutOfRange", &["balloon", "vertex 5", "only 5"], {
             balloon(&POLES[..5], &OCTAHEDRON, 1.0, rigid, fabric)
         }),
         value("a balloon of no pressure", &["pressure factor", "0"], balloon(&POLES, &OCTAHEDRON, 0.0, rigid, fabric)),
@@ -439,10 +439,10 @@ fn body_cases() -> Vec<SceneCase> {
             tets(|mesh| mesh.positions = &[])
         }),
         case("no tetrahedra", "Empty", &["tetrahedron list"], tets(|mesh| mesh.tetrahedra = &[])),
-        case("a tetrahedron past the end", "IndexOutOfRange", &["tetrahedron 1", "particle 4", "only 4"], {
+        case("a tetrahedron past the end", "IndexOutOfRange", &["tetrahedron 1", "vertex 4", "only 4"], {
             tets(|mesh| mesh.tetrahedra = &[[0, 1, 2, 3], [0, 1, 2, 4]])
         }),
-        case("a tetrahedron with a repeat", "RepeatedIndex", &["tetrahedron 0", "particle 2"], {
+        case("a tetrahedron with a repeat", "RepeatedIndex", &["tetrahedron 0", "vertex 2"], {
             tets(|mesh| mesh.tetrahedra = &[[0, 2, 2, 3]])
         }),
         value("a tetrahedron inside out", &["volume of tetrahedron 0", "-0.1666"], {

@@ -205,7 +205,7 @@ fn invalid_grids_are_rejected() {
     assert!(matches!(scene.add_grid(0..8, 0), Err(Error::InvalidValue { .. })));
     assert!(matches!(scene.add_grid(0..8, 3), Err(Error::InvalidValue { .. })));
     scene.add_grid(4..8, 2).unwrap();
-    assert!(matches!(scene.add_grid(6..10, 2), Err(Error::RepeatedIndex { particle: 6, .. })));
+    assert!(matches!(scene.add_grid(6..10, 2), Err(Error::RepeatedIndex { index: 6, .. })));
     scene.add_grid(8..12, 4).unwrap();
     scene.add_grid(0..4, 1).unwrap();
 }

@@ -369,7 +369,7 @@ fn errors() {
     assert!(matches!(index, Error::IndexOutOfRange { index: 7, count: 7, .. }), "{index}");
     let mut repeated = triangles.clone();
     repeated[2] = [4, 5, 5];
-    assert!(matches!(fail(&positions, &repeated, 0.1), Error::RepeatedIndex { particle: 5, .. }));
+    assert!(matches!(fail(&positions, &repeated, 0.1), Error::RepeatedIndex { index: 5, .. }));
     let flat: Vec<_> = positions.iter().map(|&[x, y, _]| [x, y, 0.5]).collect();
     assert!(matches!(fail(&flat, &triangles, 0.1), Error::InvalidValue { .. }));
 

@@ -78,7 +78,7 @@ impl BoundMesh {
     pub fn new(scene: &Scene, triangles: &[[u32; 3]], mesh: &DetailMesh<'_>) -> Result<Self> {
         for (index, corners) in triangles.iter().enumerate() {
             let what = || format!("triangle {index} of the cloth of a bound mesh");
-            corners.iter().try_for_each(|&corner| check_exists(&what, corner, scene.particle_count()))?;
+            corners.iter().try_for_each(|&corner| check_exists(&what, "particle", corner, scene.particle_count()))?;
         }
         mesh.check()?;
         let tree = NearestTriangles::new(scene.positions(), triangles);
@@ -110,7 +110,7 @@ impl BoundMesh {
         let count = positions.len().min(normals.len());
         let place = |(index, vertex): (usize, &BoundVertex)| {
             let what = || format!("vertex {index} of a bound mesh");
-            vertex.particles.iter().try_for_each(|&particle| check_exists(&what, particle, count))?;
+            vertex.particles.iter().try_for_each(|&particle| check_exists(&what, "particle", particle, count))?;
             let corners = vertex.particles.map(|particle| SkinnedPose {
                 position: positions[particle as usize],
                 normal: normals[particle as usize],
@@ -190,10 +190,8 @@ impl DetailMesh<'_> {
             check_finite(|| format!("texture coordinate of vertex {vertex} of a bound mesh"), [u, v, 0.0])?;
         }
         for (index, corners) in self.triangles.iter().enumerate() {
-            if let Some(&vertex) = corners.iter().find(|vertex| **vertex as usize >= count) {
-                let (what, count) = (format!("triangle {index} of a bound mesh"), count as u64);
-                return Err(Error::IndexOutOfRange { what, target: "vertex", index: vertex.into(), count });
-            }
+            let what = || format!("triangle {index} of a bound mesh");
+            corners.iter().try_for_each(|&vertex| check_exists(&what, "vertex", vertex, count))?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::collision::{Collider, Pose, Shape};
 use crate::error::{Error, Result, check_finite};
-use crate::geometry::NearestTriangles;
+use crate::geometry::{NearestTriangles, check_exists};
 use crate::scene::{JointWeights, MAX_JOINTS, SkinnedPose};
 use glam::{Mat3, Mat4, Quat, Vec3};
 use std::collections::BTreeMap;
@@ -75,10 +75,8 @@ impl SkinnedMesh {
             check_finite(|| format!("normal of vertex {vertex}"), normal)?;
         }
         for (index, corners) in self.triangles.iter().enumerate() {
-            if let Some(&vertex) = corners.iter().find(|vertex| **vertex as usize >= count) {
-                let (what, count) = (format!("triangle {index} of a skinned mesh"), count as u64);
-                return Err(Error::IndexOutOfRange { what, target: "vertex", index: vertex.into(), count });
-            }
+            let what = || format!("triangle {index} of a skinned mesh");
+            corners.iter().try_for_each(|&vertex| check_exists(&what, "vertex", vertex, count))?;
         }
         for (vertex, own) in self.weights.iter_mut().enumerate() {
             let what = || format!("weights of vertex {vertex}");
