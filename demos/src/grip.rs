@@ -13,7 +13,7 @@ const MOST_HELD: usize = 200;
 /// The most that the patch moves per step [m].
 const REACH: f32 = 0.02;
 
-/// Stretch beyond which the patch follows the pointer no further, unless the cloth was stretched so far before.
+/// Stretch at which the patch follows the pointer no further, unless the cloth was stretched so far before.
 const MOST_STRAIN: f64 = 0.07;
 
 /// A patch of particles that follows the pointer, unless that would stretch the cloth too far.
@@ -22,10 +22,10 @@ pub struct Grip {
     held: Vec<(u32, Vec3)>,
     /// The particles among them that were free before.
     free: Vec<u32>,
-    /// The place under the pointer, that of the grabbed particle, and the last one without too much strain.
+    /// The place under the pointer, that of the grabbed particle, and where it was grabbed.
     wanted: Vec3,
     place: Vec3,
-    safe: Vec3,
+    home: Vec3,
     most_strain: f64,
 }
 
@@ -59,7 +59,7 @@ impl Grip {
         solver.pin(&free)?;
         let strain = demo.scene.strain(demo.edges.clone(), positions)?.max;
         let most_strain = MOST_STRAIN.max(1.2 * strain);
-        Ok(Some(Self { held, free, wanted: place, place, safe: place, most_strain }))
+        Ok(Some(Self { held, free, wanted: place, place, home: place, most_strain }))
     }
 
     /// Moves the wanted place to the ray of the pointer, in the plane that faces the camera.
@@ -70,16 +70,13 @@ impl Grip {
         }
     }
 
-    /// Moves the patch: towards the wanted place, or back if the positions, which were just read, are stretched too far.
+    /// Moves the patch towards the wanted place, the slower the more the cloth is stretched in the positions, which were just
+    /// read. Stretched too far, it moves back to where it was grabbed.
     pub fn pull(&mut self, demo: &Demo, solver: &mut Solver, positions: &[[f32; 3]]) -> supple::Result<()> {
         let strain = demo.scene.strain(demo.edges.clone(), positions)?.max;
-        let next = if strain <= self.most_strain {
-            self.safe = self.place;
-            self.wanted
-        } else {
-            self.safe
-        };
-        self.place += (next - self.place).clamp_length_max(REACH);
+        let room = (1.0 - strain / self.most_strain).max(-1.0) as f32;
+        let next = if room > 0.0 { self.wanted } else { self.home };
+        self.place += (next - self.place).clamp_length_max(REACH * room.abs());
         for &(particle, offset) in &self.held {
             solver.set_target(particle, (self.place + offset).into())?;
         }
@@ -94,5 +91,55 @@ impl Grip {
     /// Releases the particles that were free before.
     pub fn let_go(self, solver: &mut Solver) -> supple::Result<()> {
         solver.release(&self.free)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hung::{breeze, hung_cloth};
+    use supple::gpu::Context;
+    use supple::{ClothGrid, Settings, Tethers};
+
+    #[test]
+    fn a_dragged_cloth_is_stretched_by_at_most_a_tenth() -> anyhow::Result<()> {
+        let tethers = Some(Tethers { per_particle: 2, scale: 1.0 });
+        let grid = ClothGrid { columns: 40, rows: 40, tethers, ..ClothGrid::default() };
+        let settings = Settings { substeps: 50, damping: 0.5, wind: Some(breeze(1.5)), ..Settings::default() };
+        let demo = hung_cloth(&grid, 3, settings)?;
+        let gpu = Context::new(supple::required_limits_with(&demo.scene, &demo.settings))?;
+        let mut solver = Solver::new(&gpu.device, &gpu.queue, &demo.scene, demo.settings)?;
+        let step = |solver: &mut Solver| -> anyhow::Result<_> {
+            let mut encoder = gpu.device.create_command_encoder(&Default::default());
+            solver.encode(&mut encoder, 1);
+            gpu.queue.submit([encoder.finish()]);
+            Ok(solver.read_positions()?)
+        };
+        let mut positions = step(&mut solver)?;
+        for _ in 0..40 {
+            positions = step(&mut solver)?;
+        }
+        // The middle of the cloth, then places far beyond its reach on each side.
+        let middle = Vec3::from(positions[20 * 40 + 20]);
+        let place = demo.camera.view_projection(1.6).project_point3(middle);
+        let ray = demo.camera.ray(place.truncate(), 1.6);
+        let grip = Grip::grab(&demo, &mut solver, &positions, ray)?;
+        let Some(mut grip) = grip else { anyhow::bail!("the pointer meets no particle") };
+        let (mut most, start) = (0.0f64, grip.place);
+        let mut reach = 0.0f32;
+        for pointer in [Vec2::new(0.95, -0.9), Vec2::new(-0.95, -0.9), Vec2::new(0.0, 0.95)] {
+            for _ in 0..60 {
+                grip.aim(&demo, pointer, 1.6);
+                grip.pull(&demo, &mut solver, &positions)?;
+                positions = step(&mut solver)?;
+                most = most.max(demo.scene.strain(demo.edges.clone(), &positions)?.max);
+                reach = reach.max(grip.place.distance(start));
+            }
+        }
+        assert!(reach > 0.3, "the patch has moved by {reach} m");
+        assert!(most <= 0.1, "{most}");
+        grip.let_go(&mut solver)?;
+        assert!(!solver.is_pinned(20 * 40 + 20)?);
+        Ok(())
     }
 }
