@@ -2,7 +2,7 @@
 
 use supple::gpu::Context;
 use supple::scene_file::SceneFile;
-use supple::{ColliderForce, ColliderId, ContactReport, Diagnostics, Pose, Reference, Solver};
+use supple::{ColliderForce, ColliderId, ContactReport, Diagnostics, Pose, Reference, Solver, wgpu};
 
 /// One of the two backends.
 pub enum Backend {
@@ -20,31 +20,34 @@ impl Backend {
         let solver = file.solver(&gpu.device, &gpu.queue)?;
         let mut backend = Self::Gpu(Box::new((gpu, solver)));
         // Computes the normals of the initial state.
-        backend.run(0);
+        backend.run(0)?;
         Ok(backend)
     }
 
-    fn run(&mut self, steps: u32) {
+    /// Waits for the steps, so that lists of contacts grow by their counts and progress is that of the work.
+    fn run(&mut self, steps: u32) -> anyhow::Result<()> {
         match self {
             Self::Gpu(backend) => {
                 let (gpu, solver) = &mut **backend;
                 let mut encoder = gpu.device.create_command_encoder(&Default::default());
                 solver.encode(&mut encoder, steps);
-                gpu.queue.submit([encoder.finish()]);
+                let submission_index = Some(gpu.queue.submit([encoder.finish()]));
+                gpu.device.poll(wgpu::PollType::Wait { submission_index, timeout: None })?;
             }
             Self::Cpu(reference) => reference.step(steps),
         }
+        Ok(())
     }
 
     /// Runs the step that ends at a time \[s\], with the targets and colliders of the scene.
-    pub fn step(&mut self, file: &SceneFile, time: f64) -> supple::Result<()> {
+    pub fn step(&mut self, file: &SceneFile, time: f64) -> anyhow::Result<()> {
         for (particle, position) in file.targets_at(time) {
             self.set_target(particle, position)?;
         }
         for (collider, pose) in file.collider_poses_at(time) {
             self.move_collider(collider, pose)?;
         }
-        self.run(1);
+        self.run(1)?;
         if file.scene.can_tear() {
             match self {
                 Self::Gpu(backend) => backend.1.tear()?,

@@ -11,16 +11,17 @@ use std::path::Path;
 use supple::scene_file::SceneFile;
 use supple::{Settings, Wind};
 
-/// Saves the settings that the panel turns. Returns the names of the members that changed; without a change nothing is
-/// written.
+/// Saves those settings of the panel that differ from `loaded`, the settings at the last load or save. Returns the names of the
+/// members that changed; without a change nothing is written.
 ///
 /// The file is read again, so that changes by an editor are kept. It is replaced as a whole or not at all.
-pub fn save(path: &Path, settings: &Settings) -> anyhow::Result<Vec<&'static str>> {
+pub fn save(path: &Path, loaded: &Settings, settings: &Settings) -> anyhow::Result<Vec<&'static str>> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let text = String::from_utf8(bytes);
     let text = text.with_context(|| format!("cannot save {}: only UTF-8 scenes can be saved", path.display()))?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let (text, names) = edited(&text, folder, settings).with_context(|| format!("cannot save {}", path.display()))?;
+    let (text, names) =
+        edited(&text, folder, loaded, settings).with_context(|| format!("cannot save {}", path.display()))?;
     if !names.is_empty() {
         replace(path, &text)?;
     }
@@ -39,10 +40,21 @@ fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
 
 /// The text with the settings of the panel, and the names of the members that changed. The new text is read again and
 /// must have these settings.
-fn edited(text: &str, folder: &Path, settings: &Settings) -> anyhow::Result<(String, Vec<&'static str>)> {
+fn edited(
+    text: &str,
+    folder: &Path,
+    loaded: &Settings,
+    settings: &Settings,
+) -> anyhow::Result<(String, Vec<&'static str>)> {
     let now = SceneFile::parse(text, Some(folder))?.settings;
-    let &Settings { substeps, iterations, damping, tethers, wind, .. } = settings;
-    let wanted = Settings { substeps, iterations, damping, tethers, wind, ..now };
+    let wanted = Settings {
+        substeps: turned(loaded.substeps, settings.substeps, now.substeps),
+        iterations: turned(loaded.iterations, settings.iterations, now.iterations),
+        damping: turned(loaded.damping, settings.damping, now.damping),
+        tethers: turned(loaded.tethers, settings.tethers, now.tethers),
+        wind: turned(loaded.wind, settings.wind, now.wind),
+        ..now
+    };
     let changes = changes(&now, &wanted)?;
     let (mark, mut text) = match text.strip_prefix('\u{feff}') {
         Some(rest) => ("\u{feff}", rest.to_owned()),
@@ -55,6 +67,11 @@ fn edited(text: &str, folder: &Path, settings: &Settings) -> anyhow::Result<(Str
     let saved = SceneFile::parse(&text, Some(folder))?.settings;
     ensure!(saved == wanted, "the settings would be read as {saved:?} instead of {wanted:?}");
     Ok((text, changes.iter().map(|(member, _)| member[0]).collect()))
+}
+
+/// The value of the panel if it differs from the loaded one, else that of the file now.
+fn turned<Value: PartialEq>(loaded: Value, panel: Value, now: Value) -> Value {
+    if panel == loaded { now } else { panel }
 }
 
 /// The members of `settings` that differ, by their path, and their values.
@@ -153,12 +170,12 @@ mod tests {
     }
 
     /// All settings that the panel turns, away from their defaults.
-    fn turned() -> Settings {
+    fn all_turned() -> Settings {
         Settings { substeps: 7, iterations: 3, damping: 0.1, tethers: false, wind: Some(wind()), ..Settings::default() }
     }
 
     fn edit(text: &str, settings: &Settings) -> String {
-        edited(text, Path::new(""), settings).unwrap().0
+        edited(text, Path::new(""), &settings_of(text), settings).unwrap().0
     }
 
     fn settings_of(text: &str) -> Settings {
@@ -174,11 +191,11 @@ mod tests {
             format!(r#"{{"settings": {{"wind": {{"velocity": [1, 2, 3]}}}}, "version": 1, {PARTS}}}"#),
             format!("\u{feff}{{\"sett\\u0069ngs\": {{\"substeps\": 20}}, \"version\": 1, {PARTS}}}"),
         ] {
-            let saved = edit(&text, &turned());
-            assert_eq!(settings_of(&saved), turned(), "{saved}");
+            let saved = edit(&text, &all_turned());
+            assert_eq!(settings_of(&saved), all_turned(), "{saved}");
             assert_eq!(saved.starts_with('\u{feff}'), text.starts_with('\u{feff}'));
             // A second time nothing changes, and the defaults can be restored.
-            let (again, names) = edited(&saved, Path::new(""), &turned()).unwrap();
+            let (again, names) = edited(&saved, Path::new(""), &Settings::default(), &all_turned()).unwrap();
             assert!(again == saved && names.is_empty());
             assert_eq!(settings_of(&edit(&saved, &Settings::default())), Settings::default());
         }
@@ -201,6 +218,17 @@ mod tests {
     }
 
     #[test]
+    fn changes_by_an_editor_are_kept() {
+        let text = format!(r#"{{"version": 1, "settings": {{"damping": 0.5, "substeps": 20}}, {PARTS}}}"#);
+        let loaded = settings_of(&text);
+        let edited_text = text.replace("0.5", "1.0");
+        let panel = Settings { substeps: 12, ..loaded };
+        let (saved, names) = edited(&edited_text, Path::new(""), &loaded, &panel).unwrap();
+        assert_eq!(names, ["substeps"]);
+        assert_eq!(saved, edited_text.replace("20", "12"));
+    }
+
+    #[test]
     fn every_example_scene_can_be_saved() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/scenes");
         let mut count = 0;
@@ -210,8 +238,9 @@ mod tests {
                 continue;
             }
             let text = std::fs::read_to_string(&path).unwrap();
-            let saved =
-                edited(&text, &folder, &turned()).unwrap_or_else(|error| panic!("{}: {error:#}", path.display())).0;
+            let saved = edited(&text, &folder, &Settings::default(), &all_turned())
+                .unwrap_or_else(|error| panic!("{}: {error:#}", path.display()))
+                .0;
             let [before, after] = [&text, &saved].map(|text| serde_json::from_str::<serde_json::Value>(text).unwrap());
             let others = |value: &serde_json::Value| {
                 let mut value = value.clone();
@@ -229,7 +258,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("supple-save-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("scene.json");
-        let error = |path: &Path| format!("{:#}", save(path, &turned()).unwrap_err());
+        let error = |path: &Path| format!("{:#}", save(path, &Settings::default(), &all_turned()).unwrap_err());
         assert!(error(&path).contains("cannot read") && error(&path).contains("scene.json"));
         assert!(error(&folder).contains("cannot read"));
         let good = format!(r#"{{"version": 1, {PARTS}}}"#);
@@ -244,7 +273,7 @@ mod tests {
         }
         std::fs::write(&path, &good).unwrap();
         // A value that the format does not allow is not written.
-        let invalid = save(&path, &Settings { damping: f32::NAN, ..Settings::default() });
+        let invalid = save(&path, &Settings::default(), &Settings { damping: f32::NAN, ..Settings::default() });
         assert!(invalid.is_err() && std::fs::read_to_string(&path).unwrap() == good);
         let permissions = std::fs::metadata(&path).unwrap().permissions();
         let mut locked = permissions.clone();
@@ -252,8 +281,11 @@ mod tests {
         std::fs::set_permissions(&path, locked).unwrap();
         assert!(error(&path).contains("read-only"), "{}", error(&path));
         std::fs::set_permissions(&path, permissions.clone()).unwrap();
-        assert_eq!(save(&path, &turned()).unwrap(), ["substeps", "iterations", "damping", "tethers", "wind"]);
-        assert_eq!(SceneFile::read(&path).unwrap().settings, turned());
+        assert_eq!(
+            save(&path, &Settings::default(), &all_turned()).unwrap(),
+            ["substeps", "iterations", "damping", "tethers", "wind"]
+        );
+        assert_eq!(SceneFile::read(&path).unwrap().settings, all_turned());
         assert_eq!(std::fs::metadata(&path).unwrap().permissions(), permissions);
         let left = std::fs::read_dir(&folder).unwrap().count();
         assert_eq!(left, 1, "temporary files are left");

@@ -104,7 +104,7 @@ fn camera(positions: &[[f32; 3]]) -> (Camera, f32) {
     }
     let center = [0, 1, 2].map(|axis| 0.5 * (low[axis] + high[axis]));
     let size = (0..3).map(|axis| (high[axis] - low[axis]).powi(2)).sum::<f32>().sqrt();
-    let distance = (1.6 * size).clamp(0.5, 30.0);
+    let distance = (1.6 * size).max(0.5);
     // A hanging cloth falls below its start.
     let ground = low[1] - 0.75 * size;
     (Camera { target: center.into(), distance, yaw: 0.6, pitch: 0.35 }, ground)
@@ -132,7 +132,10 @@ impl Script for Motion {
         }
         let time = f64::from(step + 1) * self.dt;
         for (particle, position) in self.file.targets_at(time) {
-            solver.set_target(particle, position)?;
+            // The window can release pins.
+            if solver.is_pinned(particle)? {
+                solver.set_target(particle, position)?;
+            }
         }
         self.moved.clear();
         for (collider, pose) in self.file.collider_poses_at(time) {
@@ -146,14 +149,20 @@ impl Script for Motion {
         &self.moved
     }
 
+    fn save(&mut self, settings: &Settings) {
+        let names = save::save(&self.path, &self.file.settings, settings);
+        if names.is_ok() {
+            self.file.settings = *settings;
+        }
+        self.saved = Some(names.map(|names| match names[..] {
+            [] => "no setting has changed".to_owned(),
+            _ => format!("saved {}", names.join(", ")),
+        }));
+    }
+
     fn settings_panel(&mut self, ui: &mut egui::Ui, settings: &Settings) {
-        let shortcut = egui::KeyboardShortcut::new(egui::Modifiers::COMMAND, egui::Key::S);
-        if ui.button("save settings").clicked() || ui.input_mut(|input| input.consume_shortcut(&shortcut)) {
-            let message = |names: Vec<&str>| match names[..] {
-                [] => "no setting has changed".to_owned(),
-                _ => format!("saved {}", names.join(", ")),
-            };
-            self.saved = Some(save::save(&self.path, settings).map(message));
+        if ui.button("save settings").clicked() {
+            self.save(settings);
         }
         match &self.saved {
             Some(Ok(message)) => _ = ui.label(message),
@@ -164,5 +173,27 @@ impl Script for Motion {
 
     fn figures(&mut self, _: &Solver) -> supple::Result<Figures> {
         Ok(Figures::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use supple::gpu::Context;
+
+    #[test]
+    fn pins_with_targets_can_be_released() -> anyhow::Result<()> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/scenes/animated_target.json");
+        let mut demo = demo(SceneFile::read(&path)?, &path);
+        let gpu = Context::new(supple::required_limits_with(&demo.scene, &demo.settings))?;
+        let mut solver = Solver::new(&gpu.device, &gpu.queue, &demo.scene, demo.settings)?;
+        let Some(script) = &mut demo.script else { bail!("the scene has no script") };
+        script.drive(&mut solver, 0)?;
+        let pins: Vec<u32> = demo.scene.pinned_particles().collect();
+        assert!(!pins.is_empty());
+        solver.release(&pins)?;
+        script.drive(&mut solver, 1)?;
+        solver.pin(&pins)?;
+        Ok(script.drive(&mut solver, 2)?)
     }
 }

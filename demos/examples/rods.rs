@@ -53,7 +53,11 @@ impl Script for Twister {
         let frame = Quat::from_rotation_x(angle) * Quat::from_rotation_y(FRAC_PI_2);
         solver.set_orientation_target(self.clamp, frame.into())?;
         let approach = APPROACH * CABLE * ((seconds - 3.0) / 2.0).clamp(0.0, 1.0);
-        solver.set_target(self.end, (self.start - Vec3::X * approach).into())
+        // The window can release pins.
+        if solver.is_pinned(self.end)? {
+            solver.set_target(self.end, (self.start - Vec3::X * approach).into())?;
+        }
+        Ok(())
     }
 
     fn observe(&mut self, positions: &[[f32; 3]]) -> supple::Result<()> {

@@ -32,7 +32,8 @@ impl Camera {
         let view = look_at_mat4(self.eye(), self.target, Vec3::Y);
         // 45° along the shorter side of the picture.
         let half = (0.5 * 45f32.to_radians()).tan() / aspect.min(1.0);
-        perspective(2.0 * half.atan(), aspect, 0.02, 100.0) * view
+        let near = 0.02 * (self.distance / 30.0).max(1.0);
+        perspective(2.0 * half.atan(), aspect, near, (4.0 * self.distance).max(100.0)) * view
     }
 
     pub fn orbit(&mut self, pixels: Vec2) {
@@ -41,7 +42,7 @@ impl Camera {
     }
 
     pub fn zoom(&mut self, lines: f32) {
-        self.distance = (self.distance * (-0.1 * lines).exp()).clamp(0.2, 30.0);
+        self.distance = (self.distance * (-0.1 * lines).exp()).clamp(0.2, 1e5);
     }
 
     /// The ray through a point of the picture; both axes run from −1 to 1, y up.

@@ -31,6 +31,9 @@ pub trait Script {
     /// Adds its own controls to the panel.
     fn panel(&mut self, _ui: &mut egui::Ui) {}
 
+    /// Called for Ctrl+S.
+    fn save(&mut self, _settings: &Settings) {}
+
     /// Adds controls below the settings of the panel.
     fn settings_panel(&mut self, _ui: &mut egui::Ui, _settings: &Settings) {}
 

@@ -57,7 +57,7 @@ impl Grip {
             held.push((index, Vec3::from(position) - place));
         }
         solver.pin(&free)?;
-        let strain = demo.scene.strain(demo.edges.clone(), positions)?.max;
+        let strain = largest_strain(demo, positions)?;
         let most_strain = MOST_STRAIN.max(1.2 * strain);
         Ok(Some(Self { held, free, wanted: place, place, home: place, most_strain }))
     }
@@ -73,7 +73,7 @@ impl Grip {
     /// Moves the patch towards the wanted place, the slower the more the cloth is stretched in the positions, which were just
     /// read. Stretched too far, it moves back to where it was grabbed.
     pub fn pull(&mut self, demo: &Demo, solver: &mut Solver, positions: &[[f32; 3]]) -> supple::Result<()> {
-        let strain = demo.scene.strain(demo.edges.clone(), positions)?.max;
+        let strain = largest_strain(demo, positions)?;
         let room = (1.0 - strain / self.most_strain).max(-1.0) as f32;
         let next = if room > 0.0 { self.wanted } else { self.home };
         self.place += (next - self.place).clamp_length_max(REACH * room.abs());
@@ -92,6 +92,11 @@ impl Grip {
     pub fn let_go(self, solver: &mut Solver) -> supple::Result<()> {
         solver.release(&self.free)
     }
+}
+
+/// The largest strain of the cloth; 0 if it tears, because edges across a tear are not those of the cloth any more.
+fn largest_strain(demo: &Demo, positions: &[[f32; 3]]) -> supple::Result<f64> {
+    if demo.scene.can_tear() { Ok(0.0) } else { Ok(demo.scene.strain(demo.edges.clone(), positions)?.max) }
 }
 
 #[cfg(test)]

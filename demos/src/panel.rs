@@ -3,6 +3,7 @@
 use super::markers::Markers;
 use super::{Demo, breeze, headless, wind_of_speed};
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use supple::gpu::{Context, Profile};
 use supple::{Material, MaterialId, Settings, Solver, Strain, Wind, wgpu};
 use winit::event::WindowEvent;
@@ -106,6 +107,12 @@ impl Panel {
         let mut output = self.context.run_ui(raw_input, |ui| {
             // The rest scrolls in a small window.
             let height = (ui.ctx().content_rect().height() - 60.0).max(60.0);
+            let shortcut = egui::KeyboardShortcut::new(egui::Modifiers::COMMAND, egui::Key::S);
+            if ui.input_mut(|input| input.consume_shortcut(&shortcut))
+                && let Some(script) = &mut demo.script
+            {
+                script.save(&demo.settings);
+            }
             let panel = egui::Window::new(demo.title).default_pos([10.0, 10.0]).resizable(false);
             let contents = |ui: &mut egui::Ui| {
                 value_rows(ui, input, demo, milliseconds);
@@ -211,7 +218,8 @@ fn value_rows(ui: &mut egui::Ui, input: &PanelInput<'_>, demo: &Demo, millisecon
         ("simulation", gpu),
         ("particles", demo.scene.particle_count().to_string()),
     ];
-    if !demo.edges.is_empty() {
+    // The edges across a tear are not those of the cloth any more.
+    if !demo.edges.is_empty() && !demo.scene.can_tear() {
         let [mean, max] = [input.strain.mean, input.strain.max].map(|strain| strain * 100.0);
         list.push(("stretch", format!("mean {mean:.2} %, largest {max:.1} %")));
     }
@@ -245,9 +253,14 @@ fn rows(ui: &mut egui::Ui, id: &str, rows: Vec<(&str, String)>) {
     });
 }
 
+/// A slider that leaves a value beyond its range as it is until the user moves it.
+fn slider<Value: egui::emath::Numeric>(value: &mut Value, range: RangeInclusive<Value>) -> egui::Slider<'_> {
+    egui::Slider::new(value, range).clamping(egui::SliderClamping::Edits)
+}
+
 fn wind_slider(ui: &mut egui::Ui, own: Option<Wind>, settings: &mut Settings) {
     let mut speed = settings.wind.map_or(0.0, |wind| glam::Vec3::from(wind.velocity).length());
-    if ui.add(egui::Slider::new(&mut speed, 0.0..=20.0).text("wind [m/s]")).changed() {
+    if ui.add(slider(&mut speed, 0.0..=20.0).text("wind [m/s]")).changed() {
         settings.wind = wind_of_speed(own.unwrap_or_else(|| breeze(1.0)), speed);
     }
 }
@@ -259,9 +272,11 @@ fn sliders(
     compliances: &mut HashMap<MaterialId, f32>,
     requests: &mut Requests,
 ) {
-    ui.add(egui::Slider::new(&mut settings.substeps, 1..=100).text("substeps"));
-    ui.add(egui::Slider::new(&mut settings.iterations, 1..=20).text("iterations"));
-    ui.add(egui::Slider::new(&mut settings.damping, 0.0..=5.0).text("damping [1/s]"));
+    ui.add(slider(&mut settings.substeps, 1..=100).text("substeps"));
+    // The product of both is limited (`Settings::check`).
+    let most = (100_000 / settings.substeps.max(1)).clamp(1, 20);
+    ui.add(slider(&mut settings.iterations, 1..=most).text("iterations"));
+    ui.add(slider(&mut settings.damping, 0.0..=5.0).text("damping [1/s]"));
     ui.checkbox(&mut settings.tethers, "tethers");
     for &(name, id) in &demo.materials {
         let Ok(mut material) = demo.scene.material(id) else { continue };

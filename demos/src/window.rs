@@ -14,9 +14,9 @@ use std::time::Instant;
 use supple::gpu::{Context, Readback};
 use supple::{Settings, Solver, wgpu};
 use winit::application::ApplicationHandler;
-use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
+use winit::event::{ElementState, KeyEvent, MouseButton, MouseScrollDelta, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
-use winit::keyboard::{KeyCode, PhysicalKey};
+use winit::keyboard::{Key, KeyCode, PhysicalKey};
 use winit::window::{Window, WindowId};
 
 /// The result of running a window.
@@ -62,6 +62,8 @@ struct State {
     last_frame: Instant,
     /// Steps since the start or the last reset.
     step: u32,
+    /// True if steps ran since the patch that the user drags moved: it moves by steps, not while paused.
+    stepped: bool,
     cursor: Vec2,
     orbiting: bool,
     /// The patch that the user drags.
@@ -101,6 +103,7 @@ impl App {
             timer,
             last_frame: Instant::now(),
             step: 0,
+            stepped: false,
             cursor: Vec2::ZERO,
             orbiting: false,
             grip: None,
@@ -140,14 +143,36 @@ impl App {
                 state.orbiting = false;
                 state.let_go()?;
             }
-            WindowEvent::KeyboardInput { event, .. } if event.state.is_pressed() && !event.repeat => {
-                if let PhysicalKey::Code(key) = event.physical_key {
+            // Keys that are held when the window gains focus are synthetic.
+            WindowEvent::KeyboardInput { event, is_synthetic: false, .. }
+                if event.state.is_pressed() && !event.repeat =>
+            {
+                if let Some(key) = key_of(&event) {
                     state.key(event_loop, key, &mut self.demo)?;
                 }
             }
             _ => {}
         }
         Ok(())
+    }
+}
+
+/// The key by its letter in Latin layouts, and by its place in others.
+fn key_of(event: &KeyEvent) -> Option<KeyCode> {
+    const LETTERS: [(&str, KeyCode); 6] = [
+        ("c", KeyCode::KeyC),
+        ("n", KeyCode::KeyN),
+        ("p", KeyCode::KeyP),
+        ("q", KeyCode::KeyQ),
+        ("r", KeyCode::KeyR),
+        ("w", KeyCode::KeyW),
+    ];
+    match (&event.logical_key, event.physical_key) {
+        (Key::Character(text), _) if text.is_ascii() => {
+            LETTERS.iter().find(|(letter, _)| text.eq_ignore_ascii_case(letter)).map(|&(_, key)| key)
+        }
+        (_, PhysicalKey::Code(key)) => Some(key),
+        (_, PhysicalKey::Unidentified(_)) => None,
     }
 }
 
@@ -260,6 +285,7 @@ impl State {
             script.drive(&mut self.solver, self.step)?;
         }
         self.step += steps;
+        self.stepped |= steps > 0;
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
         let profile = self.timer.as_mut().map(Timer::collect).transpose()?.flatten();
         match &mut self.timer {
@@ -339,7 +365,7 @@ impl State {
             self.pending = None;
             self.positions = positions;
             let (pointer, aspect) = (self.place(), self.aspect());
-            if let Some(grip) = &mut self.grip {
+            if let Some(grip) = self.grip.as_mut().filter(|_| std::mem::take(&mut self.stepped)) {
                 grip.aim(demo, pointer, aspect);
                 grip.pull(demo, &mut self.solver, &self.positions)?;
             }

@@ -13,7 +13,7 @@ let paused = query.has('paused');
 let scene = query.get('scene') ?? 'hung';
 let view = 'cloth';
 
-// Frames stop while a scene is loaded, and after an error.
+// Frames stop while a scene is loaded, and after an error in a frame.
 const fail = (error) => {
   busy = true;
   say(`The simulation stopped.\n${error?.message ?? error}`);
@@ -24,23 +24,30 @@ const particles = () => Number(query.get('particles') ?? Math.round(10 ** Number
 
 async function load() {
   busy = true;
-  say(`Preparing ${particles().toLocaleString('en')} particles …`);
+  const count = particles();
+  say(`Preparing ${count.toLocaleString('en')} particles …`);
   // Lets the browser draw the message before the scene is compiled.
   await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
   try {
-    await page.load(scene, particles());
+    await page.load(scene, count);
     page.set_view(view);
     applyWind();
     press(find('pins'), true);
     find('pins').disabled = scene === 'draped';
+    say('');
   } catch (error) {
-    fail(error);
+    // The controls choose another scene.
+    say(`This scene could not be prepared.\n${error?.message ?? error}`);
   }
-  say('');
   busy = false;
+  // The page may have been resized, and the slider moved, meanwhile.
+  fit();
+  if (particles() !== count) await load();
 }
 
 function fit() {
+  // A page that loads a scene takes no calls.
+  if (page && busy) return;
   const scale = Math.min(devicePixelRatio, 2);
   const [width, height] = [Math.round(innerWidth * scale), Math.round(innerHeight * scale)];
   if (width > 0 && height > 0 && (canvas.width !== width || canvas.height !== height)) {
@@ -186,8 +193,8 @@ if (navigator.gpu === undefined) {
   find('panel').open = innerWidth > 560;
   connect();
   showParticles();
-  await load();
   addEventListener('resize', fit);
+  await load();
   addEventListener('keydown', (event) => { if (event.key === ' ' && event.target === document.body) find('pause').click(); });
   setInterval(showFigures, 500);
   // For tests and the console of the browser.

@@ -245,9 +245,11 @@ impl Loaded {
     fn collect(&mut self, aspect: f32) -> Result<(), JsError> {
         let Some((pending, steps)) = &mut self.pending else { return Ok(()) };
         if let Some(positions) = pending.try_take().map_err(failure)? {
+            // The patch moves by steps, not while paused.
+            let is_new = *steps != self.steps_read;
             (self.positions, self.steps_read) = (positions, *steps);
             self.pending = None;
-            if let Some(grip) = &mut self.grip {
+            if let Some(grip) = self.grip.as_mut().filter(|_| is_new) {
                 grip.aim(&self.demo, self.pointer, aspect);
                 grip.pull(&self.demo, &mut self.solver, &self.positions).map_err(failure)?;
             }
