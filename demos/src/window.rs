@@ -31,7 +31,14 @@ pub enum Outcome {
 pub fn run(demo: Demo, options: &Options) -> anyhow::Result<Outcome> {
     let event_loop = match EventLoop::new() {
         Ok(event_loop) => event_loop,
-        Err(reason) => return Ok(Outcome::NoDisplay { demo: Box::new(demo), reason: reason.to_string() }),
+        Err(error) => {
+            // winit begins with the file and the line of its source: "os error at …:1: ".
+            let text = error.to_string();
+            let reason =
+                text.strip_prefix("os error at ").and_then(|rest| rest.split_once(": ")).map(|(_, reason)| reason);
+            let reason = reason.unwrap_or(&text).trim_end_matches('.').to_owned();
+            return Ok(Outcome::NoDisplay { demo: Box::new(demo), reason });
+        }
     };
     event_loop.set_control_flow(ControlFlow::Poll);
     let mut app = App { demo, size: options.picture_size()?, execution: options.execution, state: None, failure: None };
