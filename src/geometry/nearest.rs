@@ -113,7 +113,8 @@ fn barycentric([a, b, c]: [DVec3; 3], p: DVec3) -> [f64; 3] {
         return [0.0, 1.0, 0.0];
     }
     let vc = d1 * d4 - d3 * d2;
-    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
+    // Not if a and b are one point.
+    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 && d1 > d3 {
         let v = d1 / (d1 - d3);
         return [1.0 - v, v, 0.0];
     }
@@ -138,6 +139,16 @@ fn barycentric([a, b, c]: [DVec3; 3], p: DVec3) -> [f64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_point_of_a_triangle_with_two_equal_corners_is_on_its_edge() {
+        let [a, c] = [DVec3::ZERO, DVec3::X];
+        for corners in [[a, a, c], [a, c, c], [a, c, a]] {
+            let w = barycentric(corners, DVec3::new(0.25, 1.0, 0.0));
+            let nearest = corners[0] * w[0] + corners[1] * w[1] + corners[2] * w[2];
+            assert!(nearest.distance(DVec3::new(0.25, 0.0, 0.0)) < 1e-12, "{corners:?}: {w:?}");
+        }
+    }
 
     #[test]
     fn the_tree_finds_the_nearest_of_all_triangles() {

@@ -14,9 +14,12 @@ impl Solver {
     /// Creates the buffers and pipelines that the settings need and the previous ones did not. On an error nothing changes.
     pub(super) fn remake_for(&mut self, before: &Settings) -> Result<()> {
         let events = [self.buffers.contact_events.clone(), self.buffers.event_table.clone()];
+        let pulls = self.buffers.pulls.clone();
         let outcome = self.remake_changed(before);
         if outcome.is_err() {
             [self.buffers.contact_events, self.buffers.event_table] = events;
+            self.buffers.pulls = pulls;
+            self.rebind();
         }
         outcome
     }

@@ -146,9 +146,9 @@ impl Solver {
             self.controls.colliders.arrive();
             self.controls.attachments.arrive();
             self.watch_contacts(encoder);
+            self.recorded_substep = self.controls.settings.substep();
+            self.recorded_substeps = substeps;
         }
-        self.recorded_substep = self.controls.settings.substep();
-        self.recorded_substeps = substeps;
     }
 
     /// Records single passes as one compute pass, for tests and measurements. Passes that are not in [`Solver::plan`] are skipped; in another order than

@@ -199,9 +199,8 @@ impl Solver {
     /// Restores the initial state of the scene: positions, velocities, pins, materials, colliders, attachments, clock;
     /// forces and λ are 0. Attachments that were added later are removed. The settings stay.
     pub fn reset(&mut self) {
-        let (count, generation) = (self.controls.colliders.len(), self.controls.tears.generation);
+        let (count, is_mended) = (self.controls.colliders.len(), self.controls.tears.is_torn());
         self.controls.reset();
-        let is_mended = self.controls.tears.generation != generation;
         // Colliders that were added later are removed, with their buffers.
         if is_mended || self.controls.colliders.len() != count || !self.contacts.fits(&self.controls) {
             // These buffers existed before: it fails only on a lost device, which the next read reports.
@@ -215,8 +214,8 @@ impl Solver {
         self.steps = 0;
         self.derived_is_stale = !self.vertex_outputs.is_empty();
         // Trees read λ of the last substep.
-        for own in &self.buffers.kinds {
-            self.write(&own.lambdas, 0, &vec![0u32; own.lambdas.size() as usize / 4]);
+        for buffer in self.buffers.kinds.iter().flat_map(|own| own.force_sums.iter().chain([&own.lambdas])) {
+            self.write(buffer, 0, &vec![0u32; buffer.size() as usize / 4]);
         }
         if is_mended {
             self.upload_torn();

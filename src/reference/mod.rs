@@ -341,6 +341,8 @@ impl Reference {
             self.fresh[i] = true;
         }
         self.forces.fill(Vec3::ZERO);
+        // Trees read λ of the last substep.
+        self.lambdas.iter_mut().chain(&mut self.lambda_sums).for_each(|own| own.fill(0.0));
         self.make_pulls();
         self.reset_contacts();
         self.attached.states = self.controls.attachment_states();

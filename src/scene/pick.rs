@@ -79,7 +79,8 @@ impl Scene {
                 offer(RayHit { distance, point, particle: corners[greatest], triangle: Some(index) });
             }
         }
-        for particle in (0..).zip(&has_triangle).filter(|(_, has)| !**has).map(|(particle, _)| particle) {
+        let loose = (0..).zip(&has_triangle).filter(|(_, has)| !**has).map(|(particle, _)| particle);
+        for particle in loose.filter(|&particle| !self.is_parked(particle)) {
             let x = place(particle);
             let distance = x.dot(direction);
             if distance >= 0.0 && (x - direction * distance).length() <= f64::from(ray.radius) {

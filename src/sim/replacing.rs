@@ -16,6 +16,7 @@ impl Controls {
         self.check_tables(scene, map)?;
         let mut new = Self::made_for(scene, self.settings, self.compiled.purpose)?;
         new.move_start(self.shift.total())?;
+        new.reset_skinning();
         self.carry_tables(&mut new);
         self.carry_particles(&mut new, map);
         self.carry_tears(&mut new, map);

@@ -33,6 +33,11 @@ impl Shift {
         if self.positions.is_empty() { &scene.positions } else { &self.positions }
     }
 
+    /// The skinned particles before the first shift.
+    pub fn start_skinned<'a>(&'a self, scene: &'a Scene) -> &'a [Skinned] {
+        if self.positions.is_empty() { &scene.skinned.rows } else { &self.skinned }
+    }
+
     /// Origin of the air field \[m\].
     pub fn air_origin(&self) -> [f32; 3] {
         self.total.map(|component| component as f32)

@@ -149,9 +149,9 @@ impl Controls {
         self.scene.skinned.rows.iter().zip(&self.skinning.limits).map(row).collect()
     }
 
-    /// The bind poses and joints. Valid before the first shift of the origin.
+    /// The bind poses and joints, which no shift of the origin moves.
     pub fn skinned_binds(&self) -> Vec<Bind> {
-        self.scene.skinned.rows.iter().map(Bind::new).collect()
+        self.shift.start_skinned(&self.scene).iter().map(Bind::new).collect()
     }
 
     /// The poses and the states at the start.

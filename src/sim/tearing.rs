@@ -66,7 +66,7 @@ impl TearState {
         Self { broken: vec![false; mesh.map_or(0, |mesh| mesh.edges.len())], ..Self::default() }
     }
 
-    pub(super) fn is_torn(&self) -> bool {
+    pub(crate) fn is_torn(&self) -> bool {
         self.broken.contains(&true)
     }
 
@@ -309,12 +309,14 @@ impl Controls {
     /// Restores the scene before any tear.
     pub fn mend(&mut self) {
         let Some(mesh) = &self.compiled.tearing else { return };
+        // Requests from before have no effect.
+        let generation = self.tears.generation.wrapping_add(1);
         if self.tears.is_torn() {
             self.tears.restore(mesh, &mut self.scene);
-            let generation = self.tears.generation.wrapping_add(1);
             self.tears = TearState { generation, ..TearState::new(Some(mesh)) };
             self.renew_torn();
         }
+        self.tears.generation = generation;
     }
 
     /// Reschedules the constraints. A schedule is that of the scene before any tear.

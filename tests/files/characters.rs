@@ -4,7 +4,7 @@ use crate::gltf::{Builder, U8};
 use glam::{Mat4, Quat, Vec3};
 use serde_json::{Value, json};
 use supple::scene_file::Character;
-use supple::{Reference, Scene, Settings, Skinned, SkinnedLimits};
+use supple::{Reference, Scene, Settings, Skinned, SkinnedLimits, SkinnedMesh};
 
 /// A strip of 2 × 5 vertices along y, from 0 to 2 m, with joints at y = 0 and y = 1.
 pub struct Strip {
@@ -96,6 +96,22 @@ fn a_scale_and_a_rotation_of_the_root_are_part_of_the_bind_pose() {
     for joint in matrices(&character.rest()) {
         assert!(joint.abs_diff_eq(Mat4::IDENTITY, 1e-5), "{joint}");
     }
+}
+
+#[test]
+fn a_mirrored_character_is_not_inside_out() {
+    let plain = Strip::new().read().unwrap().mesh;
+    let mut strip = Strip::new();
+    strip.nodes[0]["scale"] = json!([-1, 1, 1]);
+    let mirrored = strip.read().unwrap().mesh;
+    let across = |mesh: &SkinnedMesh| {
+        let [a, b, c] = mesh.triangles[0].map(|corner| Vec3::from(mesh.positions[corner as usize]));
+        (b - a).cross(c - a)
+    };
+    let reflected = |v: Vec3| Vec3::new(-v.x, v.y, v.z);
+    assert_eq!(mirrored.positions[9][0], -plain.positions[9][0]);
+    assert!(across(&mirrored).distance(reflected(across(&plain))) < 1e-6, "{} {}", across(&mirrored), across(&plain));
+    assert!(across(&plain).length() > 1e-4);
 }
 
 #[test]

@@ -74,3 +74,39 @@ fn a_request_of_tears_of_another_scene_is_an_error() {
     let error = large.apply_tears(&common::taken(&gpu, &mut request)).unwrap_err();
     assert!(matches!(error, Error::LengthMismatch { left, right, .. } if left < right), "{error}");
 }
+
+#[test]
+fn a_request_of_tears_from_before_a_reset_has_no_effect() {
+    let gpu = common::gpu();
+    let mut solver = common::solver(&gpu, &sheet(7), Settings::default());
+    let x = solver.read_positions().unwrap();
+    let wide: Vec<[f32; 3]> = x.iter().map(|&[x, y, z]| [3.0 * x, 3.0 * y, 3.0 * z]).collect();
+    solver.set_positions(0, &wide).unwrap();
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    let mut requests = [(); 2].map(|()| solver.request_tears(&mut encoder).unwrap());
+    gpu.queue.submit([encoder.finish()]);
+    let [early, late] = requests.each_mut().map(|request| common::taken(&gpu, request));
+    solver.reset();
+    assert_eq!(solver.apply_tears(&early).unwrap(), supple::Tears::default());
+    assert_eq!(solver.read_positions().unwrap(), x);
+    // Without the reset the request tears.
+    let mut other = common::solver(&gpu, &sheet(7), Settings::default());
+    assert!(!other.apply_tears(&late).is_ok_and(|tears| tears.edges.is_empty()));
+}
+
+#[test]
+fn a_ray_does_not_meet_particles_in_reserve() {
+    let scene = sheet(7);
+    let positions = scene.positions();
+    let aside: Vec<[f32; 3]> = (0..)
+        .zip(positions)
+        .map(|(particle, &[x, y, z])| {
+            let is_used = scene.triangles().iter().flatten().any(|&corner| corner == particle);
+            if is_used { [x, y, z + 9.0] } else { [x, y, z] }
+        })
+        .collect();
+    let [x, y, z] = positions[0];
+    let ray = supple::Ray { origin: [x, y, z - 1.0], direction: [0.0, 0.0, 1.0], radius: 0.01 };
+    let hit = scene.pick(&ray, &aside).unwrap();
+    assert!(hit.is_none_or(|hit| hit.triangle.is_some()), "{hit:?}");
+}

@@ -392,3 +392,32 @@ fn a_pass_of_the_program_that_writes_poses_gives_the_same_bits_as_calls_of_the_h
     assert_eq!(driven.read_skinned_poses().unwrap(), poses);
     assert_eq!(driven.read_positions().unwrap(), host.read_positions().unwrap());
 }
+
+#[test]
+fn particles_with_joints_follow_them_after_a_shift_and_a_replacement() {
+    let (gpu, mut scene) = (common::gpu(), sheet(true));
+    let mut pair = Pair::new(&gpu, &scene, Settings::default());
+    change!(pair, set_joints(0, &joints_at(2)));
+    pair.run(2, 1e-4, "before");
+    change!(pair, shift_origin([8.0, -4.0, 2.0]));
+    pair.run(1, 1e-3, "shifted");
+    let before = pair.solver.read_skinned_poses().unwrap();
+    // Another sheet, whose joint is new.
+    let map = scene.map();
+    let cloth = scene.add_cloth_grid(&ClothGrid { columns: 3, rows: 3, ..ClothGrid::default() }).unwrap();
+    let (particle, place) = (cloth.particles.start, scene.positions()[cloth.particles.start as usize]);
+    let pose = SkinnedPose { position: place, normal: [0.0, 1.0, 0.0] };
+    let joints = Some(JointWeights::rigid(2));
+    scene.add_skinned(Skinned { particle, pose, limits: SkinnedLimits::FREE, joints }).unwrap();
+    change!(pair, replace_scene(&scene, &map));
+    pair.run(1, 1e-3, "replaced");
+    for poses in [pair.solver.read_skinned_poses().unwrap(), pair.reference.read_skinned_poses()] {
+        let (old, new) = poses.split_at(before.len());
+        for (found, expected) in old.iter().zip(&before) {
+            let [a, b] = [found, expected].map(|pose| glam::Vec3::from(pose.position));
+            assert!(a.distance(b) < 1e-5, "{a} {b}");
+        }
+        let shifted = glam::Vec3::from(place) + glam::Vec3::new(8.0, -4.0, 2.0);
+        assert!(glam::Vec3::from(new[0].position).distance(shifted) < 1e-5, "{new:?}");
+    }
+}

@@ -32,10 +32,11 @@ pub struct JointCapsule {
 }
 
 impl JointCapsule {
-    /// The collider in the bind pose, with default values: [`Shape::Capsule`] at [`JointCapsule::pose`].
+    /// The collider in the bind pose, with default values: [`Shape::Capsule`] at [`JointCapsule::pose`]. A sphere is a capsule of the
+    /// least length.
     pub fn collider(&self) -> Collider {
         let [a, b] = self.ends.map(Vec3::from);
-        let shape = Shape::Capsule { radius: self.radius, half_height: 0.5 * a.distance(b) };
+        let shape = Shape::Capsule { radius: self.radius, half_height: (0.5 * a.distance(b)).max(1e-6) };
         Collider { shape, pose: self.pose(&Mat4::IDENTITY.to_cols_array_2d()), ..Collider::default() }
     }
 
@@ -258,6 +259,13 @@ mod tests {
         let end = Vec3::from(pose.position) + Quat::from_array(pose.rotation) * Vec3::new(0.0, half_height, 0.0);
         let expected = capsule.ends.map(|end| joint.transform_point3(end.into()));
         assert!(expected.iter().any(|expected| expected.distance(end) < 1e-5), "{end}");
+    }
+
+    #[test]
+    fn the_capsule_of_a_part_shorter_than_wide_is_a_collider() {
+        let mesh = tube(Vec3::ZERO, 0.05 * Vec3::Y, 0).checked(1).unwrap();
+        let [capsule] = mesh.capsules()[..] else { panic!() };
+        crate::scene::Scene::new().add_collider(capsule.collider()).unwrap();
     }
 
     #[test]

@@ -85,10 +85,14 @@ impl Gltf {
         if !rest.is_empty() {
             return Err(format!("{} indices are no triangles: their number must be a multiple of 3", indices.len()));
         }
+        // A mirrored mesh would be inside out.
+        let is_mirrored = to_bind.determinant() < 0.0;
+        let turned = |&[a, b, c]: &[u32; 3]| if is_mirrored { [a, c, b] } else { [a, b, c] };
+        let triangles: Vec<[u32; 3]> = triangles.iter().map(turned).collect();
         let first = mesh.positions.len() as u32;
         let normals = match attribute("NORMAL") {
             Some(index) => self.normals(index, count, to_bind)?,
-            None => normals_of(&positions, triangles),
+            None => normals_of(&positions, &triangles),
         };
         mesh.weights.extend(self.weights(part, count, rig.joint_count())?);
         mesh.triangles.extend(triangles.iter().map(|corners| corners.map(|corner| first + corner)));
