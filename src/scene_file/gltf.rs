@@ -215,17 +215,7 @@ impl Gltf {
             }
             mesh.positions.push(place);
         }
-        let indices = match part.primitive.indices {
-            Some(index) => self.indices(index, count)?,
-            None => (0..count as u32).collect(),
-        };
-        if !indices.len().is_multiple_of(3) {
-            return Err(format!("{} indices are no triangles: their number must be a multiple of 3", indices.len()));
-        }
-        // A mirrored mesh would be inside out.
-        let is_mirrored = part.transform.determinant() < 0.0;
-        let triangles = indices.as_chunks().0.iter().map(|&[a, b, c]| if is_mirrored { [a, c, b] } else { [a, b, c] });
-        let triangles: Vec<[u32; 3]> = triangles.collect();
+        let triangles = self.triangles(part.primitive, count, part.transform)?;
         mesh.triangles.extend(triangles.iter().map(|triangle| triangle.map(|vertex| first + vertex)));
         let base = mesh.texture.coordinates.len() as u32;
         let texture = attribute("TEXCOORD_0");

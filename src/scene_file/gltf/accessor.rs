@@ -1,7 +1,8 @@
 //! Typed arrays of a glTF file.
 
 use super::Gltf;
-use super::json::Accessor;
+use super::json::{Accessor, Primitive};
+use glam::DMat4;
 
 /// The largest stride of the specification.
 const MAX_STRIDE: u64 = 252;
@@ -175,8 +176,22 @@ impl Gltf {
         Err(format!("{name} has {} values for {count} vertices", values.len() / width))
     }
 
+    /// The triangles of a primitive of `count` vertices. A transform that mirrors swaps two corners, so that no mesh is inside out.
+    pub(super) fn triangles(&self, part: &Primitive, count: usize, transform: DMat4) -> Result<Vec<[u32; 3]>, String> {
+        let indices = match part.indices {
+            Some(index) => self.indices(index, count)?,
+            None => (0..count as u32).collect(),
+        };
+        let (triangles, rest) = indices.as_chunks();
+        if !rest.is_empty() {
+            return Err(format!("{} indices are no triangles: their number must be a multiple of 3", indices.len()));
+        }
+        let is_mirrored = transform.determinant() < 0.0;
+        Ok(triangles.iter().map(|&[a, b, c]| if is_mirrored { [a, c, b] } else { [a, b, c] }).collect())
+    }
+
     /// Indices of vertices, each less than `count`.
-    pub(super) fn indices(&self, index: u32, count: usize) -> Result<Vec<u32>, String> {
+    fn indices(&self, index: u32, count: usize) -> Result<Vec<u32>, String> {
         let (width, component, stride, bytes) = self.elements(index)?;
         if width != 1 || !matches!(component, Component::U8 | Component::U16 | Component::U32) {
             return Err(format!("accessor {index} has no indices: they are unsigned SCALARs"));

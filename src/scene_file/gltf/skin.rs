@@ -77,18 +77,7 @@ impl Gltf {
         let positions = self.values_of(position, "POSITION", count, 3)?;
         let positions: Vec<[f32; 3]> =
             positions.chunks_exact(3).map(|v| to_bind.transform_point3(place(v)).as_vec3().into()).collect();
-        let indices = match part.indices {
-            Some(index) => self.indices(index, count)?,
-            None => (0..count as u32).collect(),
-        };
-        let (triangles, rest) = indices.as_chunks::<3>();
-        if !rest.is_empty() {
-            return Err(format!("{} indices are no triangles: their number must be a multiple of 3", indices.len()));
-        }
-        // A mirrored mesh would be inside out.
-        let is_mirrored = to_bind.determinant() < 0.0;
-        let turned = |&[a, b, c]: &[u32; 3]| if is_mirrored { [a, c, b] } else { [a, b, c] };
-        let triangles: Vec<[u32; 3]> = triangles.iter().map(turned).collect();
+        let triangles = self.triangles(part, count, to_bind)?;
         let first = mesh.positions.len() as u32;
         let normals = match attribute("NORMAL") {
             Some(index) => self.normals(index, count, to_bind)?,
