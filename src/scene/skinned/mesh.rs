@@ -265,7 +265,10 @@ mod tests {
     fn the_capsule_of_a_part_shorter_than_wide_is_a_collider() {
         let mesh = tube(Vec3::ZERO, 0.05 * Vec3::Y, 0).checked(1).unwrap();
         let [capsule] = mesh.capsules()[..] else { panic!() };
-        crate::scene::Scene::new().add_collider(capsule.collider()).unwrap();
+        let ball = JointCapsule { joint: 0, ends: [[0.0; 3]; 2], radius: 0.1 };
+        for capsule in [capsule, ball] {
+            crate::scene::Scene::new().add_collider(capsule.collider()).unwrap();
+        }
     }
 
     #[test]
