@@ -8,6 +8,7 @@ use supple::{Collider, Pose, Shape};
 
 /// Half the side of the square that represents a half-space [m].
 const PLANE: f32 = 1.5;
+/// Segments around the axis of a round shape, and from pole to pole.
 const AROUND: u32 = 64;
 const ALONG: u32 = 32;
 
@@ -26,17 +27,17 @@ impl ColliderMesh {
             Shape::HalfSpace => {
                 let up = turn(&collider.pose) * Vec3::Y;
                 if up.y < 0.9999 || (collider.pose.position[1] - ground).abs() > 0.01 {
-                    mesh.face(Vec3::Y, Vec3::X * PLANE, Vec3::ZERO);
+                    mesh.face(Vec3::ZERO, Vec3::Y, [Vec3::X, Vec3::NEG_Z].map(|axis| axis * PLANE));
                 }
             }
-            // Only the lower half of a shell, so that its inside is visible.
+            // A two-sided sphere is drawn as its lower half, so that its inside is visible.
             Shape::Sphere { radius } => mesh.round(radius, 0.0, if collider.two_sided { ALONG / 2 } else { 0 }),
             Shape::Capsule { radius, half_height } => mesh.round(radius, half_height, 0),
             Shape::Box { half_extents } => {
                 let extents = Vec3::from(half_extents);
                 for normal in [Vec3::X, Vec3::Y, Vec3::Z].into_iter().flat_map(|axis| [axis, -axis]) {
                     let side = if normal.y == 0.0 { Vec3::Y } else { Vec3::X };
-                    mesh.face(normal, side, extents);
+                    mesh.face(normal * extents, normal, [side, normal.cross(side)].map(|axis| axis * extents));
                 }
             }
             // Other shapes are drawn only if the demo provides a mesh.
@@ -57,19 +58,16 @@ impl ColliderMesh {
         Self { points: points.collect(), triangles: triangles.clone() }
     }
 
-    /// A rectangle: a face of a box with the given extents, or a square about the origin if they are 0.
-    fn face(&mut self, normal: Vec3, side: Vec3, extents: Vec3) {
+    /// A rectangle with the given center, normal and half axes.
+    fn face(&mut self, center: Vec3, normal: Vec3, [u, v]: [Vec3; 2]) {
         let base = self.points.len() as u32;
-        let other = normal.cross(side);
-        for (u, v) in [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)] {
-            let corner = side * u + other * v;
-            let place = if extents == Vec3::ZERO { corner } else { (corner + normal) * extents };
-            self.points.push([place, normal]);
+        for (a, b) in [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)] {
+            self.points.push([center + u * a + v * b, normal]);
         }
         self.triangles.extend([[base, base + 1, base + 2], [base + 2, base + 1, base + 3]]);
     }
 
-    /// A ball stretched along y, without its first rows from the top.
+    /// A capsule along y, or a ball; the first rows from the top are omitted.
     fn round(&mut self, radius: f32, half_height: f32, first: u32) {
         let base = self.points.len() as u32;
         // The equator occurs twice, at either end of the segment.

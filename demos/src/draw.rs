@@ -13,7 +13,7 @@ const SAMPLES: u32 = 4;
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 const SHADOW_SIZE: u32 = 2048;
 
-/// The quantity that the surface colours show.
+/// The view: surfaces in their colours, surfaces coloured by strain, or constraints as lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ColorView {
     #[default]
@@ -37,7 +37,7 @@ struct FrameUniform {
 const TUBE_CORNERS: u32 = 72;
 const BALL_CORNERS: u32 = 8 * TUBE_CORNERS;
 
-/// Pipelines and render targets for one solver and one picture size.
+/// Pipelines and buffers for one solver, and render targets of the last picture size.
 pub struct Renderer {
     device: wgpu::Device,
     queue: wgpu::Queue,
@@ -111,8 +111,9 @@ impl Renderer {
         let pipeline = |topology,
                         vertex: &str,
                         fragment: Option<&str>,
-                        buffers: &[Option<wgpu::VertexBufferLayout>],
-                        shadow| {
+                        buffers: &[Option<wgpu::VertexBufferLayout>]| {
+            // Pipelines of the shadow map write depth only.
+            let shadow = fragment.is_none();
             let bind_group_layouts = &[Some(if shadow { &shadow_layout } else { &layout })];
             let layout = device
                 .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor { bind_group_layouts, ..Default::default() });
@@ -165,16 +166,16 @@ impl Renderer {
             attributes: &wgpu::vertex_attr_array![0 => Uint32x4, 1 => Float32],
         });
         let surface_buffers = [position.clone(), normal];
-        let surface = pipeline(triangles, "surface_vertex", Some("surface_fragment"), &surface_buffers, false);
-        let surface_shadow = pipeline(triangles, "shadow_vertex", None, &[position], true);
-        let ground = pipeline(strip, "ground_vertex", Some("ground_fragment"), &[], false);
-        let sky = pipeline(strip, "sky_vertex", Some("sky_fragment"), &[], false);
-        let collider = pipeline(triangles, "solid_vertex", Some("solid_fragment"), &surface_buffers, false);
-        let tube_shadow = pipeline(triangles, "tube_shadow_vertex", None, std::slice::from_ref(&tube), true);
-        let ball_shadow = pipeline(triangles, "ball_shadow_vertex", None, std::slice::from_ref(&tube), true);
-        let ball = pipeline(triangles, "ball_vertex", Some("solid_fragment"), std::slice::from_ref(&tube), false);
-        let tube = pipeline(triangles, "tube_vertex", Some("solid_fragment"), &[tube], false);
-        let lines = pipeline(triangles, "line_vertex", Some("line_fragment"), &[line], false);
+        let surface = pipeline(triangles, "surface_vertex", Some("surface_fragment"), &surface_buffers);
+        let surface_shadow = pipeline(triangles, "shadow_vertex", None, &[position]);
+        let ground = pipeline(strip, "ground_vertex", Some("ground_fragment"), &[]);
+        let sky = pipeline(strip, "sky_vertex", Some("sky_fragment"), &[]);
+        let collider = pipeline(triangles, "solid_vertex", Some("solid_fragment"), &surface_buffers);
+        let tube_shadow = pipeline(triangles, "tube_shadow_vertex", None, std::slice::from_ref(&tube));
+        let ball_shadow = pipeline(triangles, "ball_shadow_vertex", None, std::slice::from_ref(&tube));
+        let ball = pipeline(triangles, "ball_vertex", Some("solid_fragment"), std::slice::from_ref(&tube));
+        let tube = pipeline(triangles, "tube_vertex", Some("solid_fragment"), &[tube]);
+        let lines = pipeline(triangles, "line_vertex", Some("line_fragment"), &[line]);
 
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("frame"),

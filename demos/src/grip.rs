@@ -5,36 +5,40 @@ use super::camera::Ray;
 use glam::{Vec2, Vec3};
 use supple::Solver;
 
-/// The radius of the patch that is held at rest: in m, and in edges of the cloth if that is more. The most particles in it.
+/// Minimum radius of the dragged patch at rest [m].
 const RADIUS: f32 = 0.05;
+
+/// Minimum radius of the patch in mean lengths of the edges.
 const EDGES: f32 = 2.3;
-const MOST_HELD: usize = 200;
 
-/// The most that the patch moves per step [m].
-const REACH: f32 = 0.02;
+/// Maximum number of particles of the patch.
+const MOST_PARTICLES: usize = 200;
 
-/// Stretch at which the patch follows the pointer no further, unless the cloth was stretched so far before.
+/// Maximum displacement of the patch per step [m].
+const STEP: f32 = 0.02;
+
+/// The patch moves back above this strain, or above 1.2 times the strain at the start of dragging.
 const MOST_STRAIN: f64 = 0.07;
 
 /// A patch of particles that follows the pointer, unless that would stretch the cloth too far.
 pub struct Grip {
-    /// The particles, and their places relative to the grabbed one.
-    held: Vec<(u32, Vec3)>,
+    /// The particles, and their positions relative to the grabbed one.
+    patch: Vec<(u32, Vec3)>,
     /// The particles among them that were free before.
     free: Vec<u32>,
-    /// The place under the pointer, that of the grabbed particle, and where it was grabbed.
-    wanted: Vec3,
-    place: Vec3,
-    home: Vec3,
+    /// Position of the pointer, of the grabbed particle, and of that particle when it was grabbed.
+    target: Vec3,
+    position: Vec3,
+    start: Vec3,
     most_strain: f64,
 }
 
 impl Grip {
-    /// Holds the patch around the particle that the ray meets; `None` if it meets none.
+    /// Pins the patch around the particle that the ray meets; `None` if it meets none.
     pub fn grab(demo: &Demo, solver: &mut Solver, positions: &[[f32; 3]], ray: Ray) -> supple::Result<Option<Self>> {
-        // Massless particles cannot be grabbed: they may follow others.
-        let masses = demo.scene.inverse_masses();
-        let has_mass = |&(particle, _): &(usize, [f32; 3])| masses[particle] > 0.0;
+        // Followers and particles in reserve, which have an inverse mass of 0, cannot be grabbed.
+        let inverse_masses = demo.scene.inverse_masses();
+        let has_mass = |&(particle, _): &(usize, [f32; 3])| inverse_masses[particle] > 0.0;
         let Some(grabbed) = ray.nearest(positions.iter().copied().enumerate().filter(has_mass)) else {
             return Ok(None);
         };
@@ -45,56 +49,56 @@ impl Grip {
         let mut near: Vec<_> = positions.iter().copied().enumerate().filter(has_mass).collect();
         near.retain(|particle| distance(particle) <= radius);
         near.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
-        let place = Vec3::from(positions[grabbed]);
-        let (mut held, mut free) = (Vec::new(), Vec::new());
-        for (particle, position) in near.into_iter().take(MOST_HELD) {
+        let start = Vec3::from(positions[grabbed]);
+        let (mut patch, mut free) = (Vec::new(), Vec::new());
+        for (particle, position) in near.into_iter().take(MOST_PARTICLES) {
             let index = particle as u32;
             if !solver.is_pinned(index)? {
                 free.push(index);
             } else if particle != grabbed {
                 continue;
             }
-            held.push((index, Vec3::from(position) - place));
+            patch.push((index, Vec3::from(position) - start));
         }
         solver.pin(&free)?;
         let strain = largest_strain(demo, positions)?;
         let most_strain = MOST_STRAIN.max(1.2 * strain);
-        Ok(Some(Self { held, free, wanted: place, place, home: place, most_strain }))
+        Ok(Some(Self { patch, free, target: start, position: start, start, most_strain }))
     }
 
-    /// Moves the wanted place to the ray of the pointer, in the plane that faces the camera.
+    /// Moves the target to the ray of the pointer, in the plane that faces the camera.
     pub fn aim(&mut self, demo: &Demo, pointer: Vec2, aspect: f32) {
         let camera = demo.camera;
-        if let Some(place) = camera.ray(pointer, aspect).meet(self.wanted, camera.eye() - camera.target) {
-            self.wanted = place;
+        if let Some(target) = camera.ray(pointer, aspect).meet(self.target, camera.eye() - camera.target) {
+            self.target = target;
         }
     }
 
-    /// Moves the patch towards the wanted place, the slower the more the cloth is stretched in the positions, which were just
-    /// read. Stretched too far, it moves back to where it was grabbed.
+    /// Moves the patch towards the target. Its speed decreases with the strain of the cloth in the positions, which were just
+    /// read. Above the maximum strain the patch moves back to its start.
     pub fn pull(&mut self, demo: &Demo, solver: &mut Solver, positions: &[[f32; 3]]) -> supple::Result<()> {
         let strain = largest_strain(demo, positions)?;
-        let room = (1.0 - strain / self.most_strain).max(-1.0) as f32;
-        let next = if room > 0.0 { self.wanted } else { self.home };
-        self.place += (next - self.place).clamp_length_max(REACH * room.abs());
-        for &(particle, offset) in &self.held {
-            solver.set_target(particle, (self.place + offset).into())?;
+        let speed = (1.0 - strain / self.most_strain).max(-1.0) as f32;
+        let next = if speed > 0.0 { self.target } else { self.start };
+        self.position += (next - self.position).clamp_length_max(STEP * speed.abs());
+        for &(particle, offset) in &self.patch {
+            solver.set_target(particle, (self.position + offset).into())?;
         }
         Ok(())
     }
 
     /// The height of the grabbed particle [m].
     pub fn height(&self) -> f32 {
-        self.place.y
+        self.position.y
     }
 
     /// Releases the particles that were free before.
-    pub fn let_go(self, solver: &mut Solver) -> supple::Result<()> {
+    pub fn release(self, solver: &mut Solver) -> supple::Result<()> {
         solver.release(&self.free)
     }
 }
 
-/// The largest strain of the cloth; 0 if it tears, because edges across a tear are not those of the cloth any more.
+/// The largest strain of the cloth. It is 0 for a cloth that can tear, because edges across a tear are no edges of the cloth.
 fn largest_strain(demo: &Demo, positions: &[[f32; 3]]) -> supple::Result<f64> {
     if demo.scene.can_tear() { Ok(0.0) } else { Ok(demo.scene.strain(demo.edges.clone(), positions)?.max) }
 }
@@ -130,7 +134,7 @@ mod tests {
         let ray = demo.camera.ray(place.truncate(), 1.6);
         let grip = Grip::grab(&demo, &mut solver, &positions, ray)?;
         let Some(mut grip) = grip else { anyhow::bail!("the pointer meets no particle") };
-        let (mut most, start) = (0.0f64, grip.place);
+        let (mut most, start) = (0.0f64, grip.position);
         let mut reach = 0.0f32;
         for pointer in [Vec2::new(0.95, -0.9), Vec2::new(-0.95, -0.9), Vec2::new(0.0, 0.95)] {
             for _ in 0..60 {
@@ -138,12 +142,12 @@ mod tests {
                 grip.pull(&demo, &mut solver, &positions)?;
                 positions = step(&mut solver)?;
                 most = most.max(demo.scene.strain(demo.edges.clone(), &positions)?.max);
-                reach = reach.max(grip.place.distance(start));
+                reach = reach.max(grip.position.distance(start));
             }
         }
         assert!(reach > 0.3, "the patch has moved by {reach} m");
         assert!(most <= 0.1, "{most}");
-        grip.let_go(&mut solver)?;
+        grip.release(&mut solver)?;
         assert!(!solver.is_pinned(20 * 40 + 20)?);
         Ok(())
     }

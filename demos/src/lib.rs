@@ -1,4 +1,4 @@
-//! Shared by the demos: command line, window, pictures and report. The library does not require it: `examples/embed.rs`
+//! Code that all demos share: command line, window, pictures and report. The library does not require it: `examples/embed.rs`
 //! and `examples/headless.rs` do without.
 
 #![allow(rustdoc::broken_intra_doc_links, reason = "units are in brackets, and --help prints documentation as it is")]
@@ -188,7 +188,7 @@ impl Options {
     }
 }
 
-/// Runs a demo in a window, or headless without a display; prints and checks the report.
+/// Runs a demo in a window. With `--headless` or without a display it runs headless, then prints and checks the report.
 pub fn run(
     demo: Demo,
     options: &Options,

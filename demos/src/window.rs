@@ -148,7 +148,7 @@ impl App {
             WindowEvent::MouseInput { state: ElementState::Pressed, .. } => state.orbiting = true,
             WindowEvent::MouseInput { state: ElementState::Released, .. } => {
                 state.orbiting = false;
-                state.let_go()?;
+                state.release_grip()?;
             }
             // Keys that are held when the window gains focus are synthetic.
             WindowEvent::KeyboardInput { event, is_synthetic: false, .. }
@@ -228,9 +228,9 @@ impl State {
         Ok(self.grip.is_some())
     }
 
-    fn let_go(&mut self) -> anyhow::Result<()> {
+    fn release_grip(&mut self) -> anyhow::Result<()> {
         if let Some(grip) = self.grip.take() {
-            grip.let_go(&mut self.solver)?;
+            grip.release(&mut self.solver)?;
         }
         Ok(())
     }
@@ -242,7 +242,7 @@ impl State {
             KeyCode::KeyN => (self.paused, self.single_step) = (true, true),
             KeyCode::KeyR => self.reset(),
             KeyCode::KeyP => {
-                self.let_go()?;
+                self.release_grip()?;
                 // Massless particles, such as followers, cannot be released.
                 let masses = demo.scene.inverse_masses();
                 let pins = demo.scene.pinned_particles().filter(|&particle| masses[particle as usize] > 0.0);

@@ -88,15 +88,16 @@ fn begin_search() {
     if AT_END {
         return;
     }
-    let samples = min(params.particle_count, 64u);
-    let stride = params.particle_count / samples;
+    // Neither followers nor particles in reserve.
+    let samples = min(contact_params.alone_end, 64u);
+    let stride = contact_params.alone_end / max(samples, 1u);
     var sum = vec3f();
     for (var k = 0u; k < samples; k++) {
         // Particles with non-finite displacements are quarantined later and are excluded.
-        let d = displacements[k * stride].xyz;
+        let d = displacements[elements[k * stride].x].xyz;
         sum += select(vec3f(), d, is_finite(d));
     }
-    contact_status.drift = select(sum / f32(samples), vec3f(), contact_params.anchored == 1u);
+    contact_status.drift = select(sum / f32(max(samples, 1u)), vec3f(), contact_params.anchored == 1u);
     atomicStore(&contact_status.fastest, 0u);
     atomicStore(&contact_status.wide_excess, 0u);
     atomicStore(&contact_status.found_count, 0u);

@@ -34,8 +34,8 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
         contact_status.most_contacts = max(contact_status.most_contacts, found);
     }
     if place >= used_count(found, arrayLength(&contacts)) {
-        if ends_substep && found > arrayLength(&contacts) {
-            // The lists of contacts of the next substep find no anchor here. Writes beyond the array have no effect.
+        if ends_substep && found > arrayLength(&contacts) && place < arrayLength(&anchors) {
+            // The lists of contacts of the next substep find no anchor here.
             anchors[place] = FrictionAnchor();
         }
         return;

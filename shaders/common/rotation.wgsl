@@ -18,7 +18,7 @@ fn rotation_step(m: vec3f, d: vec3f, zero: u32) -> vec3f {
 }
 
 // Returns the rotation vector of a small change r of the parameters m.
-fn rotation_of_rest(m: vec3f, r: vec3f, zero: u32) -> vec3f {
+fn rotation_of_residual(m: vec3f, r: vec3f, zero: u32) -> vec3f {
     let mm = dot(m, m);
     let turn = opaque(r * (1.0 - mm), zero) + opaque(cross_product(m, r, zero) * 2.0, zero);
     let along = opaque(m * opaque1(2.0 * dot(m, r), zero), zero);

@@ -37,7 +37,7 @@ fn predicted_turn(motion: Motion, i: u32) -> Motion {
         increment = opaque(opaque(forces[i].xyz * motion.position.w, params.zero) * (params.h * params.h), params.zero);
     }
     var turning = motion;
-    turning.residual.position = rotation_of_rest(motion.position.xyz, motion.residual.position, params.zero);
+    turning.residual.position = rotation_of_residual(motion.position.xyz, motion.residual.position, params.zero);
     turning = predicted(turning, increment, params.zero);
     turning.residual.position = motion.residual.position;
     return turning;
@@ -54,7 +54,7 @@ fn turned(motion: Motion) -> Motion {
         next.residual = Residual(vec3f(), vec3f(), QUARANTINED);
         return next;
     }
-    let way = two_sum(motion.displacement, -rotation_of_rest(m, motion.residual.position, zero), zero);
+    let way = two_sum(motion.displacement, -rotation_of_residual(m, motion.residual.position, zero), zero);
     next.displacement = way.sum;
     let square = dot(sum.sum, sum.sum);
     // The other parameters of the same orientation, −m/|m|², have another residual.

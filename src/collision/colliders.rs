@@ -4,7 +4,7 @@ mod checkpoint;
 
 use super::collider::{Collider, ColliderId, Pose};
 use super::collider_frame::ColliderFrame;
-use super::shape::{Baked, HULL, Shape};
+use super::shape::{Baked, HULL};
 use super::triangle::meets_triangles;
 use crate::error::{Error, Result, check_finite};
 use glam::Vec3;
@@ -28,7 +28,7 @@ pub(crate) struct ColliderRow {
     pub surface_velocity: [f32; 3],
     pub margin: f32,
     /// Number of planes, or of grid points along each axis. The third count of a heightfield is
-    /// [`super::Heightfield::overlap`] (bits).
+    /// [`super::Heightfield::ends_at_border`].
     pub counts: [u32; 3],
     /// Offset of the shape's data.
     pub data: u32,
@@ -51,6 +51,10 @@ pub(crate) struct ColliderRow {
 }
 
 impl ColliderRow {
+    pub fn is_removed(&self) -> bool {
+        self.flags & DISABLED != 0
+    }
+
     /// The motion of a point in a substep relative to the collider, in world space. It has two parts: the start, moved with
     /// the collider to the end of the substep, and the rest of the displacement. `rest` is the residual of the position x, which the
     /// displacement d does not include. Counterpart: `relative_motion` in `shaders/common/contacts.wgsl`.
@@ -85,7 +89,7 @@ pub(crate) struct Colliders {
 impl Colliders {
     /// True if a collider may be in contact with triangles whose corners it does not touch: see [`meets_triangles`].
     pub fn meet_triangles(&self, size: f32, keep: f32) -> bool {
-        self.rows.iter().any(|row| row.flags & DISABLED == 0 && meets_triangles(row, size, keep))
+        self.rows.iter().any(|row| !row.is_removed() && meets_triangles(row, size, keep))
     }
 
     /// The greatest number of colliders: each thread tests all of them.
@@ -103,7 +107,7 @@ impl Colliders {
 
     /// Returns true if a collider exists that is not removed.
     pub fn are_any_left(&self) -> bool {
-        self.rows.iter().any(|row| row.flags & DISABLED == 0)
+        self.rows.iter().any(|row| !row.is_removed())
     }
 
     /// The greatest number of planes of a hull; 0 without hulls.
@@ -160,7 +164,7 @@ impl Colliders {
 
     /// Adds a collider, at the index of a removed one if any exists.
     pub fn add(&mut self, collider: &Collider, material_count: usize) -> Result<ColliderId> {
-        let free = self.rows.iter().position(|row| row.flags & DISABLED != 0);
+        let free = self.rows.iter().position(|row| row.is_removed());
         let index = free.unwrap_or(self.rows.len());
         Self::check_count(index)?;
         let (row, baked) = Self::row(collider, index, material_count, true)?;
@@ -216,7 +220,7 @@ impl Colliders {
 
     pub fn find(&self, id: ColliderId) -> Result<usize> {
         let index = id.index();
-        let alive = self.rows.get(index).is_some_and(|row| row.flags & DISABLED == 0);
+        let alive = self.rows.get(index).is_some_and(|row| !row.is_removed());
         if alive && self.generations[index] == id.generation {
             return Ok(index);
         }
@@ -242,10 +246,7 @@ impl Colliders {
             let (index, count) = (collider.material.index() as u64, material_count as u64);
             return Err(Error::IndexOutOfRange { what, target: "contact material", index, count });
         }
-        let mut baked = collider.shape.bake(with_data)?;
-        if let Shape::Heightfield(ground) = &collider.shape {
-            baked.counts[2] = ground.overlap(pose.position).to_bits();
-        }
+        let baked = collider.shape.bake(with_data)?;
         let row = ColliderRow {
             position: pose.position,
             shape: baked.shape,

@@ -156,7 +156,7 @@ impl Shape {
             Self::Heightfield(ref ground) => {
                 ground.check()?;
                 let size = [ground.spacing, NEAR * ground.spacing, ground.least_upright()];
-                let counts = [ground.columns, ground.rows, 0];
+                let counts = [ground.columns, ground.rows, u32::from(ground.ends_at_border)];
                 Baked { shape: HEIGHTFIELD, size, bound: ground.bound(), counts, data: copy(&ground.heights) }
             }
             Self::Field(ref field) => {
@@ -181,7 +181,7 @@ const NEAR: f32 = 0.25;
 pub(crate) fn sample(collider: &ColliderRow, data: &[f32], p: Vec3, keep: f32) -> Sample {
     let size = Vec3::from(collider.size);
     let data = data.get(collider.data as usize..).unwrap_or_default();
-    let [columns, rows, overlap] = collider.counts;
+    let [columns, rows, ends] = collider.counts;
     match collider.shape {
         SPHERE => ball(p, size.x),
         CAPSULE => ball(Vec3::new(p.x, p.y - p.y.clamp(-size.y, size.y), p.z), size.x),
@@ -192,12 +192,13 @@ pub(crate) fn sample(collider: &ColliderRow, data: &[f32], p: Vec3, keep: f32) -
             Sample::new(distance, normal.into())
         }
         HEIGHTFIELD => {
-            let (grid, overlap) = ([columns, rows], f32::from_bits(overlap));
-            let beyond = if overlap > 0.0 { beyond_border(grid, size.x, overlap, p) } else { 0.0 };
+            let (grid, ends) = ([columns, rows], ends == 1);
+            let poses = [collider.position, collider.target_position];
+            let beyond = if ends { beyond_border(grid, size.x, poses, p) } else { 0.0 };
             if beyond > 0.0 {
                 return beside(beyond, keep);
             }
-            let (distance, normal) = sample_heights(data, grid, size.x, overlap > 0.0, p.into());
+            let (distance, normal) = sample_heights(data, grid, size.x, ends, p.into());
             over(distance, normal.into(), size, keep)
         }
         FIELD => {

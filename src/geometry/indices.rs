@@ -12,10 +12,10 @@ pub(crate) fn check_indices(
     indices: &[u32],
     count: usize,
 ) -> Result<()> {
+    check_exists(&what, target, indices, count)?;
     // Up to 4 indices are compared pairwise, more are hashed.
     let mut seen = HashSet::new();
     for (position, &index) in indices.iter().enumerate() {
-        check_exists(&what, target, index, count)?;
         let is_new = if indices.len() > 4 { seen.insert(index) } else { !indices[..position].contains(&index) };
         if !is_new {
             return Err(Error::RepeatedIndex { what: what(), target, index });
@@ -39,10 +39,15 @@ pub(crate) fn check_range(
     Err(Error::IndexOutOfRange { what: what.into(), target, index: end.max(1) - 1, count: count as u64 })
 }
 
-/// Returns `Ok` if the index is below `count`. The names are as in [`check_indices`].
-pub(crate) fn check_exists(what: &impl Fn() -> String, target: &'static str, index: u32, count: usize) -> Result<()> {
-    if (index as usize) < count {
-        return Ok(());
+/// Returns `Ok` if all indices are below `count`. The names are as in [`check_indices`].
+pub(crate) fn check_exists(
+    what: impl Fn() -> String,
+    target: &'static str,
+    indices: &[u32],
+    count: usize,
+) -> Result<()> {
+    match indices.iter().find(|&&index| index as usize >= count) {
+        None => Ok(()),
+        Some(&index) => Err(Error::IndexOutOfRange { what: what(), target, index: index.into(), count: count as u64 }),
     }
-    Err(Error::IndexOutOfRange { what: what(), target, index: index.into(), count: count as u64 })
 }

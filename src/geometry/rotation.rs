@@ -1,7 +1,8 @@
 //! Rotations in the order of operations of `shaders/common/rotation.wgsl`, so both round alike.
 //!
 //! An orientation is stored as its modified Rodrigues parameters m = e tan(θ/4): e and θ are axis and angle of the
-//! rotation from the axes of the world. Source: Schaub, Junkins 1996, *Stereographic Orientation Parameters*. m and −m/|m|²
+//! rotation from the axes of the world. Source: Schaub, Junkins 1996, *Stereographic Orientation Parameters
+//! for Attitude Dynamics: A Generalization of the Rodrigues Parameters*. m and −m/|m|²
 //! are the same orientation, so |m| stays at or below 1 (θ ≤ π). The unit quaternion is (2 m, 1 − |m|²)/(1 + |m|²), so
 //! conversions need no transcendental function.
 //!
@@ -13,19 +14,19 @@ use glam::{DQuat, DVec3, Quat, Vec3};
 /// A unit quaternion: vector and scalar.
 pub type Rotor = (Vec3, f32);
 
-/// m' − m of the orientation m that turns by the rotation vector d, in the axes of the world.
+/// Returns m' − m, where m' is the orientation m rotated by d. The rotation vector d is in world axes.
 pub fn rotation_step(m: Vec3, d: Vec3) -> Vec3 {
     let t = d * 0.25;
     let (mm, tt) = (dot(m, m), dot(t, t));
-    let mt = 2.0 * dot(m, t);
+    let two_mt = 2.0 * dot(m, t);
     let turn = t * (1.0 - mm) + t.cross(m) * 2.0;
-    let along = m * (mt - tt * (1.0 + mm));
-    (turn + along) / ((1.0 + tt * mm) - mt)
+    let along = m * (two_mt - tt * (1.0 + mm));
+    (turn + along) / ((1.0 + tt * mm) - two_mt)
 }
 
 /// The rotation vector, in the axes of the world, of a small change r of the parameters m: to first order the inverse
 /// of [`rotation_step`].
-pub fn rotation_of_rest(m: Vec3, r: Vec3) -> Vec3 {
+pub fn rotation_of_residual(m: Vec3, r: Vec3) -> Vec3 {
     let mm = dot(m, m);
     let turn = r * (1.0 - mm) + m.cross(r) * 2.0;
     let along = m * (2.0 * dot(m, r));
@@ -119,7 +120,7 @@ mod tests {
             let expected = DQuat::from_scaled_axis(d.normalize() * 4.0 * (d.length() / 4.0).atan()) * q;
             assert!(apart(quaternion_of(m + step).as_dquat(), expected) < 1e-6, "{q} by {d}");
             // The step is accurate relative to its own size, unlike the sum.
-            let back = rotation_of_rest(m, step).as_dvec3();
+            let back = rotation_of_residual(m, step).as_dvec3();
             let size = d.length();
             assert!((back - d).length() < size * (1e-6 + size), "{q} by {d}: {back}");
             assert!((rotation_between(m, m + step).as_dvec3() - d).length() < 1e-6 + size.powi(3) / 40.0, "{q} by {d}");

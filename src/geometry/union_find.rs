@@ -1,4 +1,5 @@
-//! Connected components by union-find. The root of a set is its lowest particle, so sets are in order of insertion.
+//! Connected components by union-find. The root of a set is its lowest particle, so components are in ascending order
+//! of their lowest particles.
 
 /// The connected components of sets of particles: the particles of each component in ascending order, components in the
 /// order of their lowest particles.

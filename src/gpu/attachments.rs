@@ -13,8 +13,8 @@ impl Solver {
     /// Nothing is compiled or allocated on the GPU: the host writes its row and the list of all attachments.
     ///
     /// # Errors
-    /// As [`crate::Scene::add_attachment`]; [`crate::Error::NoCollider`]; [`crate::Error::TooLarge`] if there is no room
-    /// ([`crate::Scene::reserve_attachments`]).
+    /// As [`crate::Scene::add_attachment`]; [`crate::Error::NoCollider`]; [`crate::Error::TooLarge`] if the capacity is
+    /// used up ([`crate::Scene::reserve_attachments`]).
     pub fn attach(&mut self, attachment: Attachment) -> Result<AttachmentId> {
         Ok(self.attach_all(&[attachment])?[0])
     }
@@ -23,7 +23,7 @@ impl Solver {
     /// for each of them, this call once. Attachments whose indices are consecutive share one upload.
     ///
     /// # Errors
-    /// As [`Solver::attach`], which names an attachment by the index that it would have. None is added then.
+    /// As [`Solver::attach`]; the error names the index that the attachment would have. No attachment is added then.
     pub fn attach_all(&mut self, attachments: &[Attachment]) -> Result<Vec<AttachmentId>> {
         let ids = self.controls.attach_all(attachments)?;
         let [rows, _, states] = &self.buffers.attachments;
@@ -60,8 +60,8 @@ impl Solver {
         Ok(())
     }
 
-    /// Requests the mean force of each attachment in the last step, and whether it is broken, by
-    /// [`AttachmentId::index`].
+    /// Requests the mean force of each attachment in the last step, and whether it is broken. The list has the attachments that
+    /// exist, in the order of [`AttachmentId::index`]; [`AttachmentForce::id`] names them.
     pub fn request_attachments(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<AttachmentForce>> {
         let ids: Vec<AttachmentId> = self.controls.attachments.live().collect();
         let decode = move |bytes: &[u8]| {
@@ -73,7 +73,7 @@ impl Solver {
     }
 
     /// Waits for all submitted work and reads the mean force of each attachment in the last step, and whether it is
-    /// broken, by [`AttachmentId::index`].
+    /// broken: see [`Solver::request_attachments`].
     ///
     /// # Errors
     /// As [`Solver::read_positions`].
@@ -96,7 +96,7 @@ impl Solver {
         self.write(&self.buffers.attachments[0], 0, &self.controls.attachment_rows());
     }
 
-    /// Writes what a shift of the origin changed.
+    /// Writes the rows and anchors of all attachments after a shift of the origin.
     pub(super) fn write_shifted_attachments(&self) {
         self.write_attachments();
         let [.., states] = &self.buffers.attachments;

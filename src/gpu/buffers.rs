@@ -5,11 +5,11 @@
 //!
 //! | buffer | element | written by | read by |
 //! |---|---|---|---|
-//! | positions | `vec4`: x \[m\], inverse mass [1/kg] | velocity, advance, collide | every pass, the caller's renderer |
-//! | displacements | `vec4`: d \[m\], 0 | start, predict, projections, tethers, collide, velocity | every pass |
-//! | residuals | `vec4<u32>`: rounding errors of x and d and the quarantine mark, packed | start, predict, velocity, collide, finish | the same |
+//! | positions | `vec4`: x \[m\], inverse mass [1/kg] | velocity, follow, collide, apply_triangle_contacts, shift, passes of orientations | most passes, the caller's renderer |
+//! | displacements | `vec4`: d \[m\], 0 | start, predict, projections, solve_attachments, restore_momentum, solve_tethers, passes of contacts, velocity, body_damping, follow, passes of skinned particles and orientations | most passes |
+//! | residuals | `vec4<u32>`: rounding errors of x and d and the quarantine mark, packed | all passes that move particles or orientations | the same, collide_triangles |
 //! | frames | `vec4`: unit quaternion of an orientation | finish_orientations | the caller's renderer |
-//! | velocities | `vec4`: v [m/s], 1 if fresh from outside | targets, finish | start |
+//! | velocities | `vec4`: v [m/s], 1 if set by the host or by targets since the last step | targets, start, follow, finish, passes of skinned particles, of orientations | same |
 //! | accelerations | `vec4`: by wind, fields, forces [m/s²] | accelerations | predict |
 //! | forces | `vec4`: by the user \[N\], 0; then torques on orientations \[N m\] | the caller | accelerations, passes of orientations |
 //! | bodies, followers | rows, see the shaders | – | body_damping, follow |
@@ -18,21 +18,22 @@
 //! | normals | `vec4`: unit normal, 0 | normals | the caller's renderer |
 //! | indices | `u32`, three a triangle | – | the caller's renderer |
 //! | ring offsets, corners | `u32`, `vec2<u32>` | – | accelerations, normals |
-//! | tethers, targets | rows, see the shaders | host | tether, advance, targets |
-//! | tether runs, pins | `u32` | host | tether, advance |
-//! | contact_events, event_table | contact events of the last step; contacts of the last two steps | passes of contact events | the host |
+//! | tethers, targets | rows, see the shaders | host | solve_tethers, velocity_tether, targets |
+//! | tether runs, pins | `u32` | host | solve_tethers, velocity_tether, velocity |
+//! | contact_events | contact events of the last step | collect_contact_events | the host |
+//! | event_table | contacts of the last two steps | passes of contact events | the same |
 //! | pulls | `f32` a tether, if kept: its displacement in the last substep \[m\] | solve_tethers | the host |
 //! | anchors | the pins, if few: at the start of this substep, and of the next | solve_tethers, velocity_tether | velocity_tether |
 //! | attachments | rows, order by colour, states | host; solve_attachments, finish_attachments (states) | passes of attachments |
 //! | skinned | limits, bind poses, joints, poses, states: see `shaders/integrate/skinned.wgsl` | host, the caller (poses); passes of skinned particles | the same |
-//! | materials | α̃, γ, factor | host | projections |
+//! | materials | α̃, γ, factor, relief | host | projections |
 //! | per kind: trees, tiles, clusters | see `shaders/schedule/solve_trees.wgsl`, `shaders/schedule/projection/tile.wgsl`, `shaders/schedule/project_cluster.wgsl` | – | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | same |
 //! | chains, chain rows; chain links | rows; 21 `vec4` a link, see `shaders/schedule/solve_chains.wgsl` | linearize_chains, solve_chains (links) | same |
 //! | per kind: links of records | `u32` | – | linearize_chains |
 //! | per kind: force sums, if kept | `f32` a multiplier: Σ λ over the substeps of a step | force_sums_clear, force_sums_add | the host |
 //! | params, spans | uniforms | host | every pass |
-//! | status | clock, faults | start, finish, collide | start, accelerations |
+//! | status | clock, faults | finish, finish_orientations, collide, passes of instances | start, accelerations, passes of orientations and contact events, the host |
 
 use super::chains::ChainBuffers;
 use super::kind_buffers::{KindBuffers, make_kinds};

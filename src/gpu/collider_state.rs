@@ -53,8 +53,8 @@ impl Solver {
     /// Changes a contact material for all of its particles and colliders. [`Solver::reset`] does not revert the change.
     ///
     /// # Errors
-    /// The material must exist, and its values must be in range. The first material with restitution and the first that
-    /// needs contacts of triangles need buffers: [`crate::Error::LimitExceeded`] if these exceed the limits of the device.
+    /// The material must exist, and its values must be in range. [`crate::Error::LimitExceeded`] if buffers for the
+    /// first restitution or the first contacts of triangles exceed the limits of the device.
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
         let (before, restitutes) = (self.controls.scene.contact_material(id)?, self.controls.restitutes());
         self.controls.set_contact_material(id, material)?;
@@ -77,12 +77,11 @@ impl Solver {
     /// Changes the scales of thickness and friction of a range of particles, one value each: see
     /// [`crate::Scene::set_contact_scales`]. [`Solver::reset`] does not revert the change.
     ///
-    /// If the scene has had no scales before, the contacts start anew. Resting contacts lose the offset that their
-    /// friction holds. Collider forces and the counters of [`crate::ContactReport`] are 0 until the next step. Give the
-    /// scene scales of 1 before to avoid this.
+    /// The first scales reset all contacts and their friction anchors. Collider forces and the counters of
+    /// [`crate::ContactReport`] are 0 until the next step. To avoid this, set scales of 1 in the scene.
     ///
     /// # Errors
-    /// The particles must exist, the scales must be in range, and as many as the particles.
+    /// The particles must exist. Each scale must be in range, and there must be one per particle.
     /// [`crate::Error::LimitExceeded`] can occur with the first scales, if buffers exceed the limits of the device.
     pub fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) -> Result<()> {
         let before = self.controls.scene.contact_scales.clone();
@@ -146,7 +145,7 @@ impl Solver {
         }
     }
 
-    /// Sets all forces to 0.
+    /// Sets the forces by the user on all particles and orientations to 0.
     pub(super) fn clear_forces(&self) {
         if self.controls.settings.forces {
             self.write(&self.buffers.forces, 0, &vec![[0.0f32; 4]; self.controls.scene.entity_count()]);

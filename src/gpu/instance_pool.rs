@@ -19,7 +19,7 @@ use crate::settings::Settings;
 use crate::sim::params::Params;
 use wgpu::BufferUsages;
 
-/// Parameters of a dispatch: `InstancePool` in `shaders/instancing/instances.wgsl`.
+/// Parameters of a dispatch: `PoolParams` in `shaders/instancing/instance.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub(super) struct PoolParams {

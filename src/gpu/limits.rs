@@ -2,15 +2,18 @@
 
 use super::chains::LINK_BYTES;
 use super::contacts::{COLLIDER_CONTACT_BYTES, CONTACT_BYTES, TRIANGLE_CONTACT_BYTES};
+use super::kind_buffers::TREE_ROWS;
 use super::maker::check_size;
 use super::skinned::BIND_BYTES;
 use super::stage::WORKGROUP_SIZE;
 use crate::collision::events::event_bytes;
+use crate::constraints::plasticity::PlasticRow;
 use crate::error::{Error, Result};
 use crate::scene::{ConstraintSet, Scene, TetheredBody, rows_of};
 use crate::schedule::chains::chain_kinds;
 use crate::schedule::skins::Skins;
 use crate::schedule::tiling::{MOST_LINKS, Tiling};
+use crate::schedule::trees::Trees;
 use crate::settings::{Settings, Sweep};
 use crate::sim::capacities::{Capacities, contact_capacity};
 use std::collections::HashSet;
@@ -59,7 +62,14 @@ fn limits(
         let records = if has_records(set) { set.words.len() as u64 * 4 } else { 0 };
         // If λ is stored.
         let lambdas = (set.len() * set.info.lambda_count()) as u64 * 4;
-        records.max(lambdas).max(split * set.info.arity as u64 * 16).max(groups)
+        let plastic = set.plastic.len() as u64 * size_of::<PlasticRow>() as u64;
+        // Searched only in large sets. Each node of a tree is the end of a link.
+        let most_nodes = set.len() as u64 * 16 * TREE_ROWS;
+        let is_large = most_nodes > wgpu::Limits::default().max_storage_buffer_binding_size;
+        let has_trees = is_large && !set.info.unilateral;
+        let trees = if has_trees { 16 * TREE_ROWS * Trees::new(set, scene, 0, &[]).nodes.len() as u64 } else { 0 };
+        let impulses = split * set.info.arity as u64 * 16;
+        [records, lambdas, impulses, groups, plastic, trees].into_iter().fold(0, u64::max)
     });
     let largest = sizes.chain(records).fold(least, u64::max).next_multiple_of(256);
     let defaults = wgpu::Limits::default();
@@ -161,6 +171,7 @@ pub(super) fn check_sizes(scene: &Scene, settings: &Settings, limits: &wgpu::Lim
         } else if settings.sweep == Sweep::Jacobi {
             check(&label("impulses"), (set.len() * set.info.arity) as u64 * 16)?;
         }
+        check(&label("plastic_rows"), set.plastic.len() as u64 * size_of::<PlasticRow>() as u64)?;
         if settings.keeps_lambdas(has_groups) {
             check(&label("lambdas"), (set.len() * set.info.lambda_count()) as u64 * 4)?;
         }

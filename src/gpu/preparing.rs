@@ -14,7 +14,7 @@ impl Solver {
     /// [`Solver::shift_origin`]. The pipelines are put in [`Solver::pipeline_store`]; the simulation does not change.
     ///
     /// Pass [`Solver::settings`] to prepare colliders for the present settings. Of the colliders only shapes and number
-    /// matter: there is a variant for each number up to four, one for more, and one for each set of shapes.
+    /// matter: there is a variant for one collider, one for more, and one for each set of shapes.
     ///
     /// The call takes as long as the change would, and allocates the buffers of contacts for its duration. It runs where
     /// a pause does not matter, such as while a level is loaded. In a browser the compilation continues after it returns.

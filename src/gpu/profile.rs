@@ -54,20 +54,20 @@ impl Solver {
     /// [`crate::Error::NoTimestamps`] if the device was requested without [`wgpu::Features::TIMESTAMP_QUERY`];
     /// [`crate::Error::Gpu`]. Nothing is recorded then.
     pub fn encode_profiled(&mut self, encoder: &mut wgpu::CommandEncoder, steps: u32) -> Result<Readback<Profile>> {
-        let first = self.steps;
-        let substeps = self.controls.settings.substeps;
-        let passes: Vec<Pass> =
-            (0..steps).flat_map(|step| self.controls.plan.step(substeps, first.wrapping_add(step))).collect();
+        let (plan, substeps, first) = (&self.controls.plan, self.controls.settings.substeps, self.steps);
+        let derived = self.derived_is_stale.then(|| plan.derived()).into_iter().flatten();
+        let of_steps = (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step)));
+        let passes: Vec<Pass> = derived.chain(of_steps).collect();
         let runs: Vec<&[Pass]> = passes.chunk_by(|a, b| pass_name(a) == pass_name(b)).collect();
         let timestamps = Timestamps::new(&self.device, &self.queue, runs.len())?;
+        if steps > 0 {
+            self.grow_contacts(encoder);
+        }
         for (index, run) in runs.iter().enumerate() {
-            self.encode_passes(encoder, run.iter().copied(), Some(timestamps.writes(index)));
+            self.ping_pong = self.record(encoder, run.iter().copied(), Some(timestamps.writes(index)));
         }
         self.record_with_outputs(encoder, std::iter::empty(), None);
-        if steps > 0 {
-            self.recorded_substep = self.controls.settings.substep();
-            self.recorded_substeps = self.controls.settings.substeps;
-        }
+        self.finish_steps(encoder, steps);
         let names: Vec<(String, usize)> = runs.iter().map(|run| (pass_name(&run[0]), run.len())).collect();
         Ok(timestamps.request_as(encoder, move |intervals| {
             let runs = names.iter().cloned().zip(intervals);

@@ -5,10 +5,13 @@ use super::buffers::Buffers;
 use super::contacts;
 use super::guarded;
 use super::kind_buffers::make_kinds;
+use super::maker::Maker;
 use super::pipelines::Pipelines;
 use super::solver::Solver;
 use crate::error::Result;
 use crate::settings::Settings;
+use crate::sim::replacing::{Move, runs};
+use wgpu::BufferUsages;
 
 impl Solver {
     /// Creates the buffers and pipelines that the settings need and the previous ones did not. On an error nothing changes.
@@ -115,6 +118,32 @@ impl Solver {
         self.pipelines.gather = gather;
         self.pipelines.force_sums = force_sums;
         self.keep_lambdas = keep_lambdas;
+        self.rebind();
+        Ok(())
+    }
+
+    /// Puts the rotations of groups into the order of their records. `before` has the earlier place of each group, by kind.
+    pub(super) fn reorder_rotations(&mut self, before: &[Vec<u32>]) -> Result<()> {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        for (index, (kind, before)) in self.controls.compiled.kinds.iter().zip(before).enumerate() {
+            let places = (0u32..).zip(kind.coloring.order.iter().map(|&group| before[group as usize]));
+            let moves: Vec<Move> = places.map(|(now, before)| [before, now]).collect();
+            if !kind.info.is_group() || moves.iter().all(|[before, now]| before == now) {
+                continue;
+            }
+            let old = &self.buffers.kinds[index].rotations;
+            let new = Maker::new(&self.device).empty(
+                &format!("rotations.{}", kind.info.name),
+                old.size(),
+                BufferUsages::STORAGE,
+            )?;
+            for (range, first) in runs(moves) {
+                let [source, target] = [range.start, first].map(|row| 16 * u64::from(row));
+                encoder.copy_buffer_to_buffer(old, source, &new, target, 16 * range.len() as u64);
+            }
+            self.buffers.kinds[index].rotations = new;
+        }
+        self.queue.submit([encoder.finish()]);
         self.rebind();
         Ok(())
     }

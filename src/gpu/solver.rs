@@ -140,14 +140,19 @@ impl Solver {
         let passes = (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step)));
         let passes = derived.into_iter().flatten().chain(passes);
         self.ping_pong = self.record_with_outputs(encoder, passes, timestamps);
+        self.finish_steps(encoder, steps);
+    }
+
+    /// Notes that steps have been recorded with all of their passes.
+    pub(super) fn finish_steps(&mut self, encoder: &mut wgpu::CommandEncoder, steps: u32) {
         self.derived_is_stale = false;
-        self.steps = first.wrapping_add(steps);
         if steps > 0 {
+            self.steps = self.steps.wrapping_add(steps);
             self.controls.colliders.arrive();
             self.controls.attachments.arrive();
             self.watch_contacts(encoder);
             self.recorded_substep = self.controls.settings.substep();
-            self.recorded_substeps = substeps;
+            self.recorded_substeps = self.controls.settings.substeps;
         }
     }
 

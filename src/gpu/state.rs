@@ -4,6 +4,7 @@ use super::buffers::Status;
 use super::contacts::ContactStatus;
 use super::guarded;
 use super::kind_buffers::make_records;
+use super::maker::Maker;
 use super::pipelines::KindStages;
 use super::solver::Solver;
 use crate::collision::events::HEADER_BYTES;
@@ -14,6 +15,10 @@ use crate::scene::{Material, MaterialId};
 use crate::schedule::rings::normal;
 use crate::settings::{Execution, Settings};
 use crate::sim::controls::ChangedConstraints;
+use wgpu::BufferUsages;
+
+/// The most inverse masses that are written one by one. More take one submission.
+const MOST_WRITES: usize = 1000;
 
 impl Solver {
     /// Changes the settings of steps that are encoded from now on. Submit earlier recordings first; see
@@ -28,6 +33,7 @@ impl Solver {
         if settings.execution == Execution::Auto {
             settings.execution = self.auto;
         }
+        let places = if settings.sweep == before.sweep { Vec::new() } else { self.controls.compiled.places() };
         self.controls.set_settings(settings)?;
         let fresh_forces = settings.forces && !before.forces;
         if let Err(error) = self.remake_for(&before) {
@@ -36,6 +42,9 @@ impl Solver {
             return Err(error);
         }
         self.asked = asked;
+        if !places.is_empty() {
+            self.reorder_rotations(&places)?;
+        }
         if fresh_forces {
             self.clear_forces();
         }
@@ -112,14 +121,15 @@ impl Solver {
         Ok(self.controls.is_pinned(particle))
     }
 
-    /// Pins particles at their positions, and recomputes the tethers of their bodies on the host.
+    /// Pins particles at their positions, and recomputes the tethers of their bodies on the host. More than 1000 particles are
+    /// uploaded by a submission of its own, also by [`Solver::release`] and [`Solver::set_masses`].
     ///
     /// # Errors
     /// The particles must exist.
     pub fn pin(&mut self, particles: &[u32]) -> Result<()> {
         let changed = self.controls.set_pinned(particles, true)?;
-        for &particle in &changed {
-            self.write_velocity(particle, &[[0.0; 3]]);
+        for run in changed.chunk_by(|a, b| a + 1 == *b) {
+            self.write_velocity(run[0], &vec![[0.0; 3]; run.len()]);
         }
         self.derived_is_stale = true;
         self.upload_pins(&changed);
@@ -164,9 +174,8 @@ impl Solver {
     /// The particles must exist, must not be followers, and must have a mass in the scene. Masses must be finite,
     /// positive and at least 1e-12 kg.
     pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<()> {
-        for (particle, inverse) in self.controls.set_masses(first, masses)? {
-            self.write(&self.buffers.positions, particle as usize * 4 + 3, &[inverse]);
-        }
+        let changed = self.controls.set_masses(first, masses)?;
+        self.upload_inverse_masses(&changed);
         Ok(())
     }
 
@@ -310,16 +319,30 @@ impl Solver {
         if changed.is_empty() {
             return;
         }
-        for &particle in changed {
-            self.write(
-                &self.buffers.positions,
-                particle as usize * 4 + 3,
-                &[self.controls.inverse_masses[particle as usize]],
-            );
-        }
+        self.upload_inverse_masses(changed);
         self.write(&self.buffers.pins, 0, &self.controls.pins);
         self.upload_targets();
         self.upload_tethers();
+    }
+
+    /// Uploads the inverse masses of particles. Each write of a queue creates a staging buffer, so many are copied from one.
+    pub(super) fn upload_inverse_masses(&self, particles: &[u32]) {
+        let inverses: Vec<f32> = particles.iter().map(|&i| self.controls.inverse_masses[i as usize]).collect();
+        if particles.len() <= MOST_WRITES {
+            let rows = particles.iter().zip(&inverses);
+            return rows.for_each(|(&i, w)| self.write(&self.buffers.positions, i as usize * 4 + 3, &[*w]));
+        }
+        let maker = Maker::new(&self.device);
+        let Ok(staged) = maker.filled(&self.queue, "inverse_masses", &inverses, BufferUsages::STORAGE) else {
+            debug_assert!(false, "it is smaller than the buffer of positions");
+            return;
+        };
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        for (place, &particle) in (0u64..).zip(particles) {
+            let target = 16 * u64::from(particle) + 12;
+            encoder.copy_buffer_to_buffer(&staged, 4 * place, &self.buffers.positions, target, 4);
+        }
+        self.queue.submit([encoder.finish()]);
     }
 
     fn write_positions(&self, first: u32, positions: &[[f32; 3]]) {

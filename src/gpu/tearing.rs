@@ -83,10 +83,7 @@ impl Solver {
         self.copy_rows(&tears.copies);
         self.contact_params = self.controls.contact_params();
         self.upload_torn();
-        for particle in tears.copies.iter().flatten() {
-            let inverse = self.controls.inverse_masses[*particle as usize];
-            self.write(&self.buffers.positions, *particle as usize * 4 + 3, &[inverse]);
-        }
+        self.upload_inverse_masses(tears.copies.as_flattened());
         self.write(&self.buffers.pins, 0, &self.controls.pins);
         self.fit_targets(self.controls.targets.len())?;
         self.upload_targets();
@@ -115,19 +112,16 @@ impl Solver {
     fn copy_rows(&self, copies: &[[u32; 2]]) {
         let buffers = &self.buffers;
         let rows = [&buffers.positions, &buffers.displacements, &buffers.residuals, &buffers.velocities];
-        // A buffer cannot be copied into itself.
-        let size = 16 * copies.len() as u64;
-        let Ok(staged) = Maker::new(&self.device).empty("torn", size, BufferUsages::STORAGE) else {
+        // A buffer cannot be copied into itself. A copy may be copied again, so the rows are copied one after the other.
+        let Ok(staged) = Maker::new(&self.device).empty("torn", 16, BufferUsages::STORAGE) else {
             debug_assert!(false, "it is smaller than the buffer of positions");
             return;
         };
         let mut encoder = self.device.create_command_encoder(&Default::default());
         for buffer in rows {
-            for (place, [from, _]) in (0u64..).zip(copies) {
-                encoder.copy_buffer_to_buffer(buffer, 16 * u64::from(*from), &staged, 16 * place, 16);
-            }
-            for (place, [_, to]) in (0u64..).zip(copies) {
-                encoder.copy_buffer_to_buffer(&staged, 16 * place, buffer, 16 * u64::from(*to), 16);
+            for [from, to] in copies.iter().map(|rows| rows.map(|row| 16 * u64::from(row))) {
+                encoder.copy_buffer_to_buffer(buffer, from, &staged, 0, 16);
+                encoder.copy_buffer_to_buffer(&staged, 0, buffer, to, 16);
             }
         }
         self.queue.submit([encoder.finish()]);

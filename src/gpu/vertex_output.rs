@@ -172,20 +172,15 @@ impl Solver {
         if targets.iter().all(|(_, target)| target.is_none()) {
             return Err(Error::Empty { what: "the list of targets of a vertex output" });
         }
+        let particles = self.particle_count() as usize;
         for (vertex, &particle) in output.vertices.iter().enumerate() {
-            check_exists(
-                &|| format!("vertex {vertex} of a vertex output"),
-                "particle",
-                particle,
-                self.particle_count() as usize,
-            )?;
+            check_exists(|| format!("vertex {vertex} of a vertex output"), "particle", &[particle], particles)?;
         }
         if let Some(mesh) = output.bound {
             self.check_bound(output, mesh)?;
         }
         for (index, triangle) in output.triangles.iter().enumerate() {
-            let what = || format!("triangle {index} of a vertex output");
-            triangle.iter().try_for_each(|&vertex| check_exists(&what, "vertex", vertex, count))?;
+            check_exists(|| format!("triangle {index} of a vertex output"), "vertex", triangle, count)?;
         }
         if output.bound.is_none() {
             check_texture(output)?;
@@ -209,12 +204,10 @@ impl Solver {
             let what = "bound vertices and vertices of a vertex output, of which one list must be empty";
             return Err(Error::LengthMismatch { what, left: mesh.vertices.len(), right: output.vertices.len() });
         }
+        let particles = self.particle_count() as usize;
         for (vertex, bound) in mesh.vertices.iter().enumerate() {
             let what = || format!("bound vertex {vertex} of a vertex output");
-            bound
-                .particles
-                .iter()
-                .try_for_each(|&it| check_exists(&what, "particle", it, self.particle_count() as usize))?;
+            check_exists(what, "particle", &bound.particles, particles)?;
         }
         if output.tangents.is_some() && !mesh.has_tangents() {
             let (what, needed) = ("a vertex output of tangents", "DetailMesh::texture_coordinates of the bound mesh");

@@ -4,7 +4,7 @@ use super::Reference;
 use super::contact_sides::ContactSide;
 use super::exits::{Exit, Inside, SLACK};
 use super::friction::{ColliderFriction, Slip};
-use crate::collision::{ColliderFrame, ColliderRow, DISABLED, MOVING, Sample, TWO_SIDED, sample};
+use crate::collision::{ColliderFrame, ColliderRow, MOVING, Sample, TWO_SIDED, sample};
 use crate::constraints::group;
 use crate::geometry::vector::{dot, length};
 use glam::Vec3;
@@ -112,7 +112,7 @@ impl Reference {
     fn met(&self, index: usize, particle: &mut Moving) -> Option<Met> {
         let &mut Moving { side, rest, x, d, .. } = particle;
         let (params, collider) = (&self.contact_params, &self.colliders[index]);
-        if collider.flags & DISABLED != 0 || !params.touch(side.material, collider.material) {
+        if collider.is_removed() || !params.touch(side.material, collider.material) {
             return None;
         }
         let keep = side.radius + collider.margin;
@@ -264,7 +264,7 @@ impl Reference {
     }
 }
 
-/// `Meet` in `shaders/collision/collide.wgsl`.
+/// `Meet` in `shaders/collision/collide/response.wgsl`.
 struct Meet {
     normal: Vec3,
     /// Penetration depth at the end of the substep.

@@ -2,7 +2,7 @@
 
 use super::Reference;
 use crate::geometry::vector::{dot, length};
-use crate::sim::params::FieldRow;
+use crate::sim::params::{FieldRow, GUST_PERIOD, NOISE_PERIOD};
 use glam::Vec3;
 
 impl Reference {
@@ -48,17 +48,27 @@ impl Reference {
     pub(super) fn air_velocity(&self, x: Vec3) -> Vec3 {
         let params = &self.params;
         let x = x - Vec3::from(params.air_origin);
-        let time = self.steps as f32 * params.dt;
-        let phase = std::f32::consts::TAU * (params.gust_frequency * time - dot(params.gust_wave.into(), x));
-        let swing = 0.5 * (phase.sin() + (2.3 * phase + 1.0).sin());
         let mean = Vec3::from(params.wind_velocity);
+        let noise_rate = params.dt * params.turbulence_scale / NOISE_PERIOD;
+        let motion = (mean * noise_rate).map(|rate| wrapped(rate, self.steps) * NOISE_PERIOD);
+        let gusts = wrapped(params.dt * params.gust_frequency / GUST_PERIOD, self.steps) * GUST_PERIOD;
+        let phase = std::f32::consts::TAU * (gusts - dot(params.gust_wave.into(), x));
+        let swing = 0.5 * (phase.sin() + (2.3 * phase + 1.0).sin());
         let wind = mean * (1.0 + params.gust * swing);
         if params.turbulence > 0.0 {
-            wind + noise((x - mean * time) * params.turbulence_scale) * params.turbulence
+            wind + noise(x * params.turbulence_scale - motion) * params.turbulence
         } else {
             wind
         }
     }
+}
+
+/// The number of periods after a number of steps, modulo 1; `rate` is that of a step. It is computed in 2⁻³² of the period, which
+/// wrap exactly: in f32 the turbulence would move by whole cells after some hours.
+fn wrapped(rate: f32, steps: u32) -> f32 {
+    const UNIT: f32 = 4_294_967_296.0;
+    let step = ((rate - rate.floor()) * UNIT) as u32;
+    step.wrapping_mul(steps) as f32 / UNIT
 }
 
 /// Acceleration by a field at a point.
@@ -88,10 +98,10 @@ fn noise(p: Vec3) -> Vec3 {
     across(0.0) + (across(1.0) - across(0.0)) * s.z
 }
 
-/// Three pseudorandom numbers from −1 to 1 for each cell (Jarzynski, Olano 2020, `pcg3d`).
+/// Three pseudorandom numbers from −1 to 1 for each cell, with the period of the noise (Jarzynski, Olano 2020, `pcg3d`).
 fn random(cell: Vec3) -> Vec3 {
     let step = |v: u32| v.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-    let [mut x, mut y, mut z] = cell.to_array().map(|c| step(c as i32 as u32));
+    let [mut x, mut y, mut z] = cell.to_array().map(|c| step(c as i32 as u32 & (NOISE_PERIOD as u32 - 1)));
     x = x.wrapping_add(y.wrapping_mul(z));
     y = y.wrapping_add(z.wrapping_mul(x));
     z = z.wrapping_add(x.wrapping_mul(y));
@@ -100,4 +110,21 @@ fn random(cell: Vec3) -> Vec3 {
     y = y.wrapping_add(z.wrapping_mul(x));
     z = z.wrapping_add(x.wrapping_mul(y));
     Vec3::from([x, y, z].map(|v| (v >> 8) as f32)) * (1.0 / 8_388_608.0) - Vec3::ONE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    /// A wind of 10 m/s moves turbulence of 0.05 m by 3.3 cells in a step. In f32 it would move by steps of 16 cells after two weeks.
+    #[test]
+    fn the_air_moves_evenly_for_weeks() {
+        for rate in [10.0 / 60.0 / 0.05 / 4096.0, -3.0 / 60.0 / 0.05 / 4096.0, 0.3 / 60.0 / 10.0, 0.0] {
+            for steps in [0, 60, 60 * 86_400 * 14] {
+                let [one, next] = [steps, steps + 1].map(|steps| f64::from(wrapped(rate, steps)));
+                let moved = (next - one + 0.5).rem_euclid(1.0) - 0.5;
+                assert!((moved - f64::from(rate)).abs() < 2e-7, "{rate}: {moved} after {steps} steps");
+            }
+        }
+    }
 }

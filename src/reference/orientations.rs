@@ -6,7 +6,7 @@
 
 use super::Reference;
 use crate::error::Result;
-use crate::geometry::rotation::{parameters_of, quaternion_of, rotation_of_rest, rotation_step, short_parameters};
+use crate::geometry::rotation::{parameters_of, quaternion_of, rotation_of_residual, rotation_step, short_parameters};
 use crate::geometry::vector::{kept_of_displacement, kept_of_position, two_sum};
 use crate::scene::OrientationId;
 use glam::{DQuat, Vec3};
@@ -24,7 +24,7 @@ impl Reference {
 
     /// d += h² w τ, and the rotation of the residual of m.
     fn predict_orientation(&mut self, i: usize) {
-        let rest = rotation_of_rest(self.positions[i], self.position_residuals[i]);
+        let rest = rotation_of_residual(self.positions[i], self.position_residuals[i]);
         let w = self.controls.inverse_masses[i];
         if w == 0.0 {
             self.displacements[i] += rest;
@@ -51,7 +51,7 @@ impl Reference {
             self.quarantined[i] = true;
             return;
         }
-        let rest = rotation_of_rest(before, self.position_residuals[i]);
+        let rest = rotation_of_residual(before, self.position_residuals[i]);
         let (d, lost) = two_sum(d, -rest);
         self.displacements[i] = d;
         self.positions[i] = short_parameters(m);

@@ -153,13 +153,16 @@ impl Reference {
 
     /// Writes the drift and the tracked particles.
     fn track(&mut self) {
-        let samples = self.particle_count().min(SAMPLES);
-        let stride = self.particle_count() / samples;
+        // Neither followers nor particles in reserve.
+        let particles = &self.controls.compiled.contact_elements.elements[..self.contact_params.alone_end as usize];
+        let samples = particles.len().min(SAMPLES);
+        let stride = particles.len() / samples.max(1);
         // Non-finite displacements are excluded; `velocity` quarantines the particle.
-        let finite = (0..samples).map(|k| self.displacements[k * stride]).filter(|d| d.is_finite());
+        let sampled = (0..samples).map(|k| self.displacements[particles[k * stride][0] as usize]);
+        let finite = sampled.filter(|d| d.is_finite());
         let sum = finite.fold(Vec3::ZERO, |sum, d| sum + d);
         let contacts = &mut self.contacts;
-        contacts.drift = if self.contact_params.anchored == 1 { Vec3::ZERO } else { sum / samples as f32 };
+        contacts.drift = if self.contact_params.anchored == 1 { Vec3::ZERO } else { sum / samples.max(1) as f32 };
         let since = contacts.since_search() as f32;
         for (i, tracked) in contacts.tracked.iter_mut().enumerate() {
             let displacement = self.displacements[i];

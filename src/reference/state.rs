@@ -7,6 +7,7 @@ use crate::constraints::plasticity::PlasticState;
 use crate::error::Result;
 use crate::geometry::vector::{kept_of_position, two_sum};
 use crate::scene::{Material, MaterialId};
+use crate::schedule::compiled::CompiledKind;
 use crate::settings::Settings;
 use crate::sim::attachments::IN_SPACE;
 use crate::sim::shifted;
@@ -25,7 +26,16 @@ impl Reference {
         let events = settings.contact_events != before.contact_events;
         let changed = events || settings.self_collision != before.self_collision;
         let spread = settings.needs_other_schedule(&self.controls.settings);
+        let kinds = self.controls.compiled.kinds.iter();
+        let unsort = |(kind, own): (&CompiledKind, &Vec<_>)| match own.is_empty() {
+            true => Vec::new(),
+            false => kind.coloring.unsort(own),
+        };
+        let by_group: Vec<_> = kinds.zip(&self.rotations).map(unsort).collect();
         self.controls.set_settings(settings)?;
+        for ((own, by_group), kind) in self.rotations.iter_mut().zip(&by_group).zip(&self.controls.compiled.kinds) {
+            own.iter_mut().zip(&kind.coloring.order).for_each(|(own, &group)| *own = by_group[group as usize]);
+        }
         if changed {
             self.contacts = contacts::Contacts::new(self.particle_count());
         }

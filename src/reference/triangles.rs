@@ -3,7 +3,7 @@
 
 use super::Reference;
 use super::contact_sides::ContactSide;
-use crate::collision::{DISABLED, HALF_SPACE, TWO_SIDED, TriangleView, mixed, sample};
+use crate::collision::{HALF_SPACE, TWO_SIDED, TriangleView, mixed, sample};
 use crate::geometry::vector::{dot, length};
 use glam::Vec3;
 use std::collections::BTreeMap;
@@ -127,7 +127,7 @@ impl Reference {
     /// The contact of a triangle with a collider.
     fn triangle_contact(&self, index: usize, triangle: &Triangle) -> Option<Candidate> {
         let (params, collider) = (&self.contact_params, &self.colliders[index]);
-        let may_meet = collider.flags & DISABLED == 0 && params.touch(triangle.side.material, collider.material);
+        let may_meet = !collider.is_removed() && params.touch(triangle.side.material, collider.material);
         if collider.shape == HALF_SPACE || !may_meet {
             return None;
         }

@@ -239,7 +239,7 @@ impl Scene {
         let reserve = fabric.tearing.map_or(0, |tearing| tearing.reserve(positions.len(), triangles.len()));
         self.check_room("particles", positions.len() + reserve as usize)?;
         self.push_vertices(positions, masses);
-        let copies = self.push_parked(base..base + positions.len() as u32, reserve);
+        let copies = self.push_reserve(base..base + positions.len() as u32, reserve);
         let first_constraints = twin_kinds().map(|kind| self.constraints[kind].len() as u32);
         let triangles = self.push_triangles(base, triangles);
 

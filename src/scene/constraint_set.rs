@@ -3,6 +3,7 @@
 use super::Scene;
 use crate::constraints::plasticity::{Measure, PlasticRow};
 use crate::constraints::{Distance, Kind, KindInfo, Plasticity, group, kind_index};
+use crate::error::{Error, Result};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -68,14 +69,9 @@ impl ConstraintSet {
         order.iter().flat_map(record).copied().collect()
     }
 
-    /// The plastic constraints, in order. `order` lists the constraints by the places of their records, `broken_material`
+    /// The plastic constraints, in order. `places` has the place of the record of each constraint, `broken_material`
     /// is the material of broken ones.
-    pub fn plastic_rows(&self, order: &[u32], broken_material: u32) -> Vec<PlasticRow> {
-        if self.plastic.is_empty() {
-            return Vec::new();
-        }
-        let mut places = vec![0; order.len()];
-        (0..).zip(order).for_each(|(place, &constraint)| places[constraint as usize] = place);
+    pub fn plastic_rows(&self, places: &[u32], broken_material: u32) -> Vec<PlasticRow> {
         let row = |(&constraint, plasticity): (&u32, &Plasticity)| {
             let record = &self.words[constraint as usize * self.info.record_words..];
             let materials = [record[self.info.arity], broken_material];
@@ -108,6 +104,16 @@ impl ConstraintSet {
 impl Scene {
     pub(super) fn distance_count(&self) -> u32 {
         self.kind_count(Distance::INFO)
+    }
+
+    /// `Ok` if groups of a kind may get `more` members: rows are numbered with 29 bits.
+    pub(super) fn check_members(&self, info: &KindInfo, more: u64) -> Result<()> {
+        let rows = self.constraints[kind_index(info)].rows.len() as u64 + more * group::MEMBER_ROWS as u64;
+        let limit = u64::from(u32::MAX / 8);
+        if rows <= limit {
+            return Ok(());
+        }
+        Err(Error::TooLarge { what: "rows of groups, two per member", count: rows, limit })
     }
 
     pub(super) fn kind_count(&self, info: &KindInfo) -> u32 {

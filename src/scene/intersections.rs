@@ -84,8 +84,7 @@ pub fn count_intersections(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Re
         return Err(too_large("triangles", triangles.len() as u64));
     }
     for (index, triangle) in triangles.iter().enumerate() {
-        let what = || format!("triangle {index}");
-        triangle.iter().try_for_each(|&particle| check_exists(&what, "particle", particle, positions.len()))?;
+        check_exists(|| format!("triangle {index}"), "particle", triangle, positions.len())?;
     }
 
     let points = Points(positions);

@@ -298,7 +298,7 @@ impl Scene {
     }
 
     pub(crate) fn is_pinned(&self, particle: u32) -> bool {
-        self.pinned[particle as usize] || self.inverse_masses[particle as usize] == 0.0 && !self.is_parked(particle)
+        self.pinned[particle as usize] || self.inverse_masses[particle as usize] == 0.0 && !self.is_in_reserve(particle)
     }
 
     /// The triangles of all surfaces.
@@ -323,9 +323,8 @@ impl Scene {
         if left != right && !K::INFO.is_group() {
             return Err(Error::LengthMismatch { what: "particles of a constraint and arity of its kind", left, right });
         }
-        let room = set.rows.len() as u64 + (constraint.particles().len() * constraints::group::MEMBER_ROWS) as u64;
-        if room > u64::from(u32::MAX / 8) {
-            return Err(too_large("members of groups", room));
+        if K::INFO.is_group() {
+            self.check_members(K::INFO, constraint.particles().len() as u64)?;
         }
         let what = || format!("{} constraint {index}", K::INFO.name);
         self.check_entities(what, K::INFO, constraint.particles())?;
@@ -371,7 +370,7 @@ impl Scene {
     }
 
     pub(crate) fn check_particle(&self, what: &str, particle: u32) -> Result<()> {
-        crate::geometry::check_exists(&|| what.into(), "particle", particle, self.positions.len())
+        crate::geometry::check_exists(|| what.into(), "particle", &[particle], self.positions.len())
     }
 
     /// Checks that `count` more particles fit, and returns the index of the first.

@@ -92,7 +92,7 @@ impl Scene {
     }
 
     pub(crate) fn check_orientation(&self, what: &str, id: OrientationId) -> Result<()> {
-        check_exists(&|| what.into(), "orientation", id.0, self.orientations.len())
+        check_exists(|| what.into(), "orientation", &[id.0], self.orientations.len())
     }
 
     /// `Ok` if the particles and the orientations of a constraint exist and are not repeated.

@@ -80,7 +80,7 @@ impl Scene {
             }
         }
         let loose = (0..).zip(&has_triangle).filter(|(_, has)| !**has).map(|(particle, _)| particle);
-        for particle in loose.filter(|&particle| !self.is_parked(particle)) {
+        for particle in loose.filter(|&particle| !self.is_in_reserve(particle)) {
             let x = place(particle);
             let distance = x.dot(direction);
             if distance >= 0.0 && (x - direction * distance).length() <= f64::from(ray.radius) {

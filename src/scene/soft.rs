@@ -179,6 +179,12 @@ impl Scene {
             }
             _ => Vec::new(),
         };
+        let regions = match body.elasticity {
+            Elasticity::Rigid { .. } => vec![(0..body.positions.len() as u32).collect()],
+            Elasticity::Regions { rings, .. } => body.regions(rings),
+            _ => Vec::new(),
+        };
+        self.check_members(ShapeMatching::INFO, regions.iter().map(|region| region.len() as u64).sum())?;
 
         for (&position, inverse_mass) in body.positions.iter().zip(inverse_masses) {
             self.push_particle(super::Particle { position, velocity: [0.0; 3], inverse_mass });
@@ -201,11 +207,16 @@ impl Scene {
                 self.push_neo_hookean(base, body, mu, damping_time)?;
                 self.push_volumes(base, body, &volumes, lambda, damping_time)?;
             }
-            Elasticity::Rigid { shape } => {
-                let all: Vec<u32> = particles.clone().collect();
-                self.add(ShapeMatching { particles: &all, rest_positions: body.positions, masses: &masses }, shape)?;
+            Elasticity::Rigid { shape } | Elasticity::Regions { shape, .. } => {
+                for region in &regions {
+                    let particles: Vec<u32> = region.iter().map(|vertex| base + vertex).collect();
+                    let rest_positions: Vec<_> = region.iter().map(|&vertex| place(vertex)).collect();
+                    let masses: Vec<f32> = region.iter().map(|&vertex| masses[vertex as usize]).collect();
+                    let group =
+                        ShapeMatching { particles: &particles, rest_positions: &rest_positions, masses: &masses };
+                    self.add(group, shape)?;
+                }
             }
-            Elasticity::Regions { rings, shape } => self.push_regions(base, body, &masses, rings, shape)?,
         }
         let last = counts(self);
         let [edges, volumes, neo_hookean, groups] = [0, 1, 2, 3].map(|kind| first[kind]..last[kind]);
@@ -244,24 +255,19 @@ impl Scene {
         }
         Ok(())
     }
+}
 
-    /// Adds a shape matching group around every particle.
-    fn push_regions(
-        &mut self,
-        base: u32,
-        body: &Tetrahedra<'_>,
-        masses: &[f32],
-        rings: u32,
-        shape: Material,
-    ) -> Result<()> {
-        let mut neighbours = vec![Vec::new(); body.positions.len()];
-        for [a, b] in lattice::edges(body.tetrahedra) {
+impl Tetrahedra<'_> {
+    /// The vertices up to `rings` edges away from each vertex, itself first. A vertex of no tetrahedron has no region.
+    fn regions(&self, rings: u32) -> Vec<Vec<u32>> {
+        let mut neighbours = vec![Vec::new(); self.positions.len()];
+        for [a, b] in lattice::edges(self.tetrahedra) {
             neighbours[a as usize].push(b);
             neighbours[b as usize].push(a);
         }
         // The last region of each vertex.
-        let mut seen = vec![u32::MAX; body.positions.len()];
-        for center in 0..body.positions.len() as u32 {
+        let mut seen = vec![u32::MAX; self.positions.len()];
+        let region = |center: u32| {
             let mut region = vec![center];
             seen[center as usize] = center;
             let mut inner = 0;
@@ -276,21 +282,11 @@ impl Scene {
                 }
                 inner = outer;
             }
-            // Skips a vertex of no tetrahedron.
-            if region.len() < 2 {
-                continue;
-            }
-            let particles: Vec<u32> = region.iter().map(|vertex| base + vertex).collect();
-            let rest_positions: Vec<_> = region.iter().map(|&vertex| body.positions[vertex as usize]).collect();
-            let masses: Vec<f32> = region.iter().map(|&vertex| masses[vertex as usize]).collect();
-            let group = ShapeMatching { particles: &particles, rest_positions: &rest_positions, masses: &masses };
-            self.add(group, shape)?;
-        }
-        Ok(())
+            region
+        };
+        (0..self.positions.len() as u32).map(region).filter(|region| region.len() > 1).collect()
     }
-}
 
-impl Tetrahedra<'_> {
     /// The mass of each vertex \[kg\]: a quarter of the mass of its tetrahedra. A vertex of no tetrahedron gets the mean.
     fn vertex_masses(&self, volumes: &[f64]) -> Vec<f32> {
         let mut masses = vec![0f64; self.positions.len()];

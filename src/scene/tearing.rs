@@ -138,20 +138,20 @@ impl Scene {
     }
 
     /// True if a particle is in reserve: it takes part in nothing.
-    pub(crate) fn is_parked(&self, particle: u32) -> bool {
+    pub(crate) fn is_in_reserve(&self, particle: u32) -> bool {
         self.tearable.iter().any(|cloth| (cloth.copies.start + cloth.used..cloth.copies.end).contains(&particle))
     }
 
     /// `Ok` if a particle is not in reserve.
     pub(crate) fn check_in_use(&self, what: &str, particle: u32) -> Result<()> {
-        if !self.is_parked(particle) {
+        if !self.is_in_reserve(particle) {
             return Ok(());
         }
         Err(Error::invalid(format!("particle of {what}"), particle, "none in reserve for tears (Fabric::tearing)"))
     }
 
     /// Adds the particles in reserve of a cloth.
-    pub(super) fn push_parked(&mut self, vertices: Range<u32>, count: u32) -> Range<u32> {
+    pub(super) fn push_reserve(&mut self, vertices: Range<u32>, count: u32) -> Range<u32> {
         let first = self.positions.len() as u32;
         let position = self.positions[vertices.start as usize];
         for _ in 0..count {

@@ -67,12 +67,14 @@ impl TetherGraph {
 
     /// Recomputes the tethers of bodies with a particle that has been pinned or released.
     pub fn retie(&self, rows: &mut [TetherRow], changed: &[u32], is_pinned: impl Fn(u32) -> bool) {
+        let mut changed = changed.to_vec();
+        changed.sort_unstable();
         let mut rest = rows;
         for body in &self.bodies {
             let row_count = (body.particle_count() * rows_of(body.tethers.per_particle)) as usize;
             let (own, others) = rest.split_at_mut(row_count);
-            let particles = body.first_particle..body.first_particle + body.particle_count();
-            if changed.iter().any(|particle| particles.contains(particle)) {
+            let next = changed.partition_point(|&particle| particle < body.first_particle);
+            if changed.get(next).is_some_and(|particle| particle - body.first_particle < body.particle_count()) {
                 own.copy_from_slice(&body.tie(&is_pinned));
             }
             rest = others;

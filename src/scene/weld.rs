@@ -51,8 +51,7 @@ pub fn weld(positions: &[[f32; 3]], triangles: &[[u32; 3]], tolerance: f32) -> R
         check_finite(|| format!("position of mesh vertex {vertex}"), position)?;
     }
     for (index, triangle) in triangles.iter().enumerate() {
-        let what = || format!("mesh triangle {index}");
-        triangle.iter().try_for_each(|&vertex| check_exists(&what, "vertex", vertex, positions.len()))?;
+        check_exists(|| format!("mesh triangle {index}"), "vertex", triangle, positions.len())?;
     }
     let mut kept = DistinctPoints::new(tolerance);
     let map: Vec<u32> = positions.iter().map(|&position| kept.find_or_add(position)).collect();

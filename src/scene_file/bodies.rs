@@ -189,7 +189,7 @@ impl Builder<'_> {
         let vertices = cells.iter().map(|cells| cells + 1.0).product::<f64>();
         if rings > 0 {
             let around = f64::from(2 * rings + 1).powi(3).min(vertices);
-            self.spend((vertices * around) as u64)?;
+            self.count_particles((vertices * around) as u64)?;
         }
         self.check_room(vertices as u64 + surface.positions.len() as u64)?;
         self.spend_elements(5 * cells.iter().product::<f64>() as u64)
@@ -226,7 +226,7 @@ impl Builder<'_> {
                     }
                 }
             }
-            self.spend(members)?;
+            self.count_particles(members)?;
         }
         Ok(())
     }

@@ -54,7 +54,7 @@ pub struct CharacterJoint {
 pub struct CharacterAnimation {
     /// Its name.
     pub name: String,
-    /// The time of its last key frame \[s\].
+    /// The time of its last key frame \[s\], also of nodes outside of the skin, which move nothing.
     pub duration: f64,
 }
 

@@ -133,7 +133,7 @@ impl Builder<'_> {
         if edges.is_empty() {
             return Err(format!("the part {name:?} has no links, segments or springs").into());
         }
-        self.spend(2 * edges.len() as u64)?;
+        self.count_particles(2 * edges.len() as u64)?;
         Ok(self.scene.distances(edges).collect())
     }
 
@@ -143,7 +143,7 @@ impl Builder<'_> {
             return Err(format!("the surface of {name:?} only follows its lattice; nothing can press on it").into());
         }
         let range = part.triangles.clone();
-        self.spend(3 * range.len() as u64)?;
+        self.count_particles(3 * range.len() as u64)?;
         Ok(self.scene.triangles[range.start as usize..range.end as usize].to_vec())
     }
 

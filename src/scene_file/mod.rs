@@ -297,11 +297,11 @@ impl SceneFile {
             self.forces.resize(count, [0.0; 3]);
         }
         // Entries of particles that do not exist stay: `set_forces` and `set_target` report them.
-        if let Some(Ok(forces)) = self.forces.get(..count).map(|forces| numbering.arranged(forces)) {
+        if let Some(Ok(forces)) = self.forces.get(..count).map(|forces| numbering.to_new_order(forces)) {
             self.forces[..count].copy_from_slice(&forces);
         }
         for (particle, _) in self.targets.iter_mut().flat_map(|path| &mut path.particles) {
-            *particle = numbering.now(*particle).unwrap_or(*particle);
+            *particle = numbering.new_index(*particle).unwrap_or(*particle);
         }
         numbering
     }

@@ -6,8 +6,8 @@ use super::values::Selection;
 use std::ops::Range;
 
 impl Builder<'_> {
-    /// Counts `count` more named particles.
-    pub fn spend(&mut self, count: u64) -> Result<(), Reason> {
+    /// Adds to the number of particles that selections test or name; an error above the limit.
+    pub fn count_particles(&mut self, count: u64) -> Result<(), Reason> {
         self.members = self.members.saturating_add(count);
         if self.members > self.limits.members {
             return Err(Reason::too_large(
@@ -74,13 +74,13 @@ impl Builder<'_> {
                 }
                 let part = within.part.as_deref().map(|name| self.part(name)).transpose()?;
                 let range = part_range(part.or(own)).unwrap_or(0..self.scene.positions.len() as u32);
-                self.spend(range.len() as u64)?;
+                self.count_particles(range.len() as u64)?;
                 let followers = &self.scene.followers;
                 let follows = |particle: u32| followers.binary_search_by_key(&particle, |it| it.particle).is_ok();
                 let inside = |x: [f32; 3]| (0..3).all(|axis| low[axis] <= x[axis] && x[axis] <= high[axis]);
                 let list: Vec<u32> = range
                     .filter(|&particle| inside(self.scene.positions[particle as usize]) && !follows(particle))
-                    .filter(|&particle| !self.scene.is_parked(particle))
+                    .filter(|&particle| !self.scene.is_in_reserve(particle))
                     .collect();
                 if list.is_empty() {
                     return Err("there is no particle in the box".into());
@@ -90,11 +90,11 @@ impl Builder<'_> {
         };
         match picked {
             Chosen::Range(range) => {
-                self.spend(range.len() as u64)?;
+                self.count_particles(range.len() as u64)?;
                 chosen.extend(range);
             }
             Chosen::List(list) => {
-                self.spend(list.len() as u64)?;
+                self.count_particles(list.len() as u64)?;
                 chosen.extend(list);
             }
         }
@@ -116,38 +116,38 @@ impl Builder<'_> {
         let range = part.particles.clone();
         let count = range.end - range.start;
         let (word, argument) = what.split_once(' ').map_or((what, None), |(word, rest)| (word, Some(rest)));
-        let local = match (word, argument, part.grid) {
-            ("all", None, _) => return Ok(Chosen::Range(range)),
-            ("first", None, _) => (0, 0),
-            ("last", None, _) => (count.saturating_sub(1), count.saturating_sub(1)),
+        let chosen = |first, last| span(first, last, &range).map(Chosen::Range);
+        match (word, argument, part.grid) {
+            ("all", None, _) => Ok(Chosen::Range(range)),
+            ("first", None, _) => chosen(0, 0),
+            ("last", None, _) => chosen(count.saturating_sub(1), count.saturating_sub(1)),
             ("corners", None, Some([columns, _])) => {
                 let last = range.end - 1;
-                return Ok(Chosen::List(vec![range.start, range.start + columns - 1, last - (columns - 1), last]));
+                Ok(Chosen::List(vec![range.start, range.start + columns - 1, last - (columns - 1), last]))
             }
             ("row", Some(row), Some([columns, rows])) => {
                 let row = line(row, "row", rows)?;
-                (row * columns, (row + 1) * columns - 1)
+                chosen(row * columns, (row + 1) * columns - 1)
             }
             ("column", Some(column), Some([columns, rows])) => {
                 let column = line(column, "column", columns)?;
-                return Ok(Chosen::List((0..rows).map(|row| range.start + row * columns + column).collect()));
+                Ok(Chosen::List((0..rows).map(|row| range.start + row * columns + column).collect()))
             }
             ("corners" | "row" | "column", _, None) => {
-                return Err(format!("{what:?}: only a cloth grid has rows, columns and corners").into());
+                Err(format!("{what:?}: only a cloth grid has rows, columns and corners").into())
             }
             _ => {
                 let (first, last) = what.split_once('-').unwrap_or((what, what));
                 match (first.parse(), last.parse()) {
-                    (Ok(first), Ok(last)) => (first, last),
+                    (Ok(first), Ok(last)) => chosen(first, last),
                     _ => {
                         let known =
                             "an index, \"A-B\", \"all\", \"first\", \"last\", \"row R\", \"column C\" or \"corners\"";
-                        return Err(format!("{what:?} is not {known}").into());
+                        Err(format!("{what:?} is not {known}").into())
                     }
                 }
             }
-        };
-        span(local.0, local.1, &range).map(Chosen::Range)
+        }
     }
 }
 

@@ -142,6 +142,13 @@ impl Coloring {
         Self { order, colors, overflow }
     }
 
+    /// By constraint, the place of its record: the inverse of `order`.
+    pub(crate) fn places(&self) -> Vec<u32> {
+        let mut places = vec![0; self.order.len()];
+        (0..).zip(&self.order).for_each(|(place, &constraint)| places[constraint as usize] = place);
+        places
+    }
+
     /// Sorts values by record into the order of insertion.
     pub(crate) fn unsort<T: Copy + Default>(&self, by_place: &[T]) -> Vec<T> {
         let mut values = vec![T::default(); self.order.len()];

@@ -187,6 +187,11 @@ impl CompiledScene {
         Ok(())
     }
 
+    /// By kind and constraint, the place of its record.
+    pub fn places(&self) -> Vec<Vec<u32>> {
+        self.kinds.iter().map(|kind| kind.coloring.places()).collect()
+    }
+
     /// Maximum number of rows of a particle, each with two tethers.
     pub fn tether_rows(&self) -> u32 {
         rows_of(self.most_tethers) / 2
@@ -268,7 +273,7 @@ impl CompiledKind {
             plastic: Vec::new(),
             plasticity: set.plastic.clone(),
         };
-        kind.plastic = set.plastic_rows(&kind.coloring.order, scene.materials.len() as u32);
+        kind.plastic = set.plastic_rows(&kind.coloring.places(), scene.materials.len() as u32);
         if info.is_group() {
             kind.check_loops()?;
         }

@@ -108,7 +108,7 @@ impl ContactElements {
     pub fn new(scene: &Scene) -> Self {
         let count = scene.particle_count();
         let bodies = bodies(scene);
-        let follower = |particle: u32| follows(&scene.followers, particle) || scene.is_parked(particle);
+        let follower = |particle: u32| follows(&scene.followers, particle) || scene.is_in_reserve(particle);
         let row = |particle: usize| {
             let [x, y, z] = scene.rest_positions[particle].map(f32::to_bits);
             let material =
@@ -188,7 +188,7 @@ impl ContactElements {
     }
 }
 
-/// The center of an element of type `of`. Counterpart in `shaders/common/contacts.wgsl`.
+/// The center of an element of type `of`. Counterpart in `shaders/common/search.wgsl`.
 pub(crate) fn center(p: [Vec3; 3], of: u32) -> Vec3 {
     match of {
         0 => p[0],

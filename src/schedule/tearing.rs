@@ -311,10 +311,9 @@ impl TearMesh {
         for (kind, bonds) in kinds.iter_mut().zip(&self.bonds).filter(|(_, bonds)| !bonds.is_empty()) {
             let (size, arity) = (kind.info.record_words, kind.info.arity);
             let set = &scene.constraints[crate::constraints::kind_index(kind.info)];
-            let mut places = vec![0; kind.len()];
-            (0..).zip(&kind.coloring.order).for_each(|(place, &own)| places[own as usize] = place);
+            let places = kind.coloring.places();
             for bond in bonds {
-                let record = &mut kind.records[places[bond.constraint as usize] * size..][..size];
+                let record = &mut kind.records[places[bond.constraint as usize] as usize * size..][..size];
                 let joined = |&edge: &u32| edge == NONE || self.is_joined(edge, &scene.triangles);
                 let acts = bond.joints.iter().all(joined) != bond.is_twin;
                 let particles = bond.places[..arity].iter().map(|&place| at(&scene.triangles, place));

@@ -18,7 +18,7 @@ use crate::error::{Error, Result, check_non_negative};
 /// The air velocity is u(x, t) = `velocity` · (1 + `gust` · s) plus turbulence. The gust is s = (sin φ + sin(2.3 φ +
 /// 1))/2 with φ = 2π (`gust_frequency` t − k·x); k points along the wind with one wave per `gust_length`. The
 /// turbulence is `turbulence` times a smooth noise in space, which moves with the mean wind (Taylor 1938, frozen
-/// turbulence).
+/// turbulence) and repeats after 4096 `turbulence_length`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wind {
     /// Mean velocity of the air [m/s].

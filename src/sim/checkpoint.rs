@@ -156,7 +156,7 @@ impl Controls {
         let targets: Vec<Target> = r.list()?;
         self.clear_all_targets();
         for Target { position, particle } in targets {
-            check_exists(&|| "a target of the snapshot".into(), "particle", particle, self.scene.entity_count())?;
+            check_exists(|| "a target of the snapshot".into(), "particle", &[particle], self.scene.entity_count())?;
             check_finite(|| format!("target of particle {particle} of the snapshot"), position)?;
             self.put_target(particle, position);
         }
@@ -165,31 +165,30 @@ impl Controls {
 
     /// Restores the parameters of constraints: those of the snapshot, else the original ones.
     fn read_constraints(&mut self, r: &mut WordReader<'_>) -> Result<()> {
+        let places = self.compiled.places();
         for ((kind, index), changed) in std::mem::take(&mut self.changed_constraints) {
-            self.replace_parameters(kind, index, &changed.original);
+            self.replace_parameters(kind, index, &places, &changed.original);
         }
         self.changed_constraints.clear();
         for _ in 0..r.word()? {
             let ([kind, index], words) = (r.words()?, r.list::<u32>()?);
-            if !self.replace_parameters(kind as usize, index, &words) {
+            if !self.replace_parameters(kind as usize, index, &places, &words) {
                 return Err(damaged(format!("it changes constraint {index} of kind {kind}, which does not exist")));
             }
         }
         Ok(())
     }
 
-    /// Writes the parameters of a constraint and notes the change; false if there is no such constraint.
-    pub(super) fn replace_parameters(&mut self, kind: usize, index: u32, words: &[u32]) -> bool {
-        let Some(compiled) = self.compiled.kinds.get_mut(kind) else { return false };
-        let info = compiled.info;
-        let Some(place) = compiled.coloring.order.iter().position(|&constraint| constraint == index) else {
-            return false;
-        };
+    /// Writes the parameters of a constraint and notes the change; false if there is no such constraint. `places` are those
+    /// of the compiled scene.
+    pub(super) fn replace_parameters(&mut self, kind: usize, index: u32, places: &[Vec<u32>], words: &[u32]) -> bool {
+        let Some(&place) = places.get(kind).and_then(|own| own.get(index as usize)) else { return false };
+        let info = self.compiled.kinds[kind].info;
         let offset = info.material_word() + 1;
         if words.len() > info.record_words - offset {
             return false;
         }
-        let first = place * info.record_words + offset;
+        let first = place as usize * info.record_words + offset;
         self.note_change(kind, index, first, words);
         let compiled = &mut self.compiled.kinds[kind];
         let old = &mut compiled.records[first..first + words.len()];

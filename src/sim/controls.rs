@@ -7,7 +7,7 @@ use crate::collision::{Collider, ColliderId, Colliders, ContactMaterial, Contact
 use crate::constraints::{Kind, kind_index};
 use crate::error::{Error, Result, check_finite};
 use crate::geometry::check_range;
-use crate::scene::{Material, MaterialId, Scene, TetherGraph, TetherRow, invert_mass};
+use crate::scene::{Material, MaterialId, Scene, TetherGraph, TetherRow, follows, invert_mass};
 use crate::schedule::compiled::{CompiledScene, Purpose};
 use crate::schedule::plan::Plan;
 use crate::settings::Settings;
@@ -153,8 +153,9 @@ impl Controls {
     /// Parameters of collision.
     pub fn contact_params(&self) -> ContactParams {
         // Particles in contact with a collider must not be truncated together with fast ones.
+        let is_pin = |&pin: &u32| !follows(&self.scene.followers, pin);
         let quarantined =
-            !self.pins.is_empty() || self.settings.keeps_surfaces_apart() && self.colliders.are_any_left();
+            self.pins.iter().any(is_pin) || self.settings.keeps_surfaces_apart() && self.colliders.are_any_left();
         let anchored = self.settings.self_collision.is_some() && quarantined;
         ContactParams::new(&self.scene, &self.settings, &self.compiled.contact_elements, &self.colliders, anchored)
     }
@@ -210,7 +211,7 @@ impl Controls {
     }
 
     pub fn is_pinned(&self, particle: u32) -> bool {
-        self.inverse_masses[particle as usize] == 0.0 && !self.scene.is_parked(particle)
+        self.inverse_masses[particle as usize] == 0.0 && !self.scene.is_in_reserve(particle)
     }
 
     /// `Ok` if the particles can be pinned (or released).
@@ -249,7 +250,7 @@ impl Controls {
     pub(super) fn list_pins(&mut self) {
         let masses = (0..).zip(&self.inverse_masses[..self.scene.particle_count()]);
         let pinned = masses.filter(|(_, mass)| **mass == 0.0).map(|(particle, _)| particle);
-        self.pins = pinned.filter(|&particle| !self.scene.is_parked(particle)).collect();
+        self.pins = pinned.filter(|&particle| !self.scene.is_in_reserve(particle)).collect();
     }
 
     /// `Ok` if `values`, one per particle from `first` on, are valid positions or velocities: the particles exist and
@@ -275,9 +276,9 @@ impl Controls {
         Ok(())
     }
 
-    /// Sets the masses \[kg\] of the particles from `first` on, whose mass in the scene must be finite. Returns the new
-    /// inverse masses of those that are free.
-    pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<Vec<(u32, f32)>> {
+    /// Sets the masses \[kg\] of the particles from `first` on, whose mass in the scene must be finite. Returns
+    /// those that are free.
+    pub fn set_masses(&mut self, first: u32, masses: &[f32]) -> Result<Vec<u32>> {
         let count = masses.len() as u32;
         check_range("set_masses", "particle", first, masses.len(), self.scene.particle_count())?;
         self.scene.check_no_follower("set_masses", first, count)?;
@@ -296,7 +297,7 @@ impl Controls {
         for &(particle, inverse) in &inverses {
             self.inverse_masses[particle as usize] = inverse;
         }
-        Ok(inverses)
+        Ok(inverses.into_iter().map(|(particle, _)| particle).collect())
     }
 
     /// `Ok` if forces are enabled, the particles exist and the values are finite.

@@ -175,6 +175,12 @@ impl Controls {
     }
 }
 
+/// Period of the turbulence along each axis, in cells of `turbulence_length`.
+pub(crate) const NOISE_PERIOD: f32 = 4096.0;
+
+/// Period of the gusts, in cycles of `gust_frequency`: the second wave has 2.3 times the frequency.
+pub(crate) const GUST_PERIOD: f32 = 10.0;
+
 /// Wave vector k of the gusts of a wind [1/m].
 pub(crate) fn gust_wave(wind: &Wind) -> [f32; 3] {
     // In f64: the square of a very low wind speed would underflow in f32.

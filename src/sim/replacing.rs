@@ -10,7 +10,8 @@ use std::ops::Range;
 pub(crate) type Move = [u32; 2];
 
 impl Controls {
-    /// The state of an edited scene. What remains keeps its state; what is new starts as the scene has it.
+    /// The state of an edited scene. Remaining entries keep their state. New entries start with the state of the
+    /// scene.
     pub fn replaced(&self, scene: &Scene, map: &SceneMap) -> Result<Self> {
         map.check(&self.untorn_scene(), scene)?;
         self.check_tables(scene, map)?;
@@ -22,24 +23,27 @@ impl Controls {
         self.carry_tears(&mut new, map);
         new.attachments = self.attachments.carried(map, new.attachments.capacity)?;
         self.carry_skinning(&mut new, map);
+        let places = new.compiled.places();
         for ((kind, index), changed) in &self.changed_constraints {
             if let Some(&now) = map.constraints[*kind].get(*index as usize).filter(|now| **now != GONE) {
-                new.replace_parameters(*kind, now, &changed.current);
+                new.replace_parameters(*kind, now, &places, &changed.current);
             }
         }
         let (own, old) = (&mut new.capacities, self.capacities);
         (own.pairs, own.contacts) = (own.pairs.max(old.pairs), own.contacts.max(old.contacts));
         own.growths = old.growths;
-        let tied = std::mem::take(&mut new.pins);
+        // The tethers are those of the pins in the scene.
+        let initial_pins = std::mem::take(&mut new.pins);
         new.list_pins();
-        if new.pins != tied || new.tears.is_torn() {
+        if new.pins != initial_pins || new.tears.is_torn() {
             new.tether_rows = new.tether_graph.tie(|particle| new.is_pinned(particle));
         }
         new.make_plan();
         Ok(new)
     }
 
-    /// `Ok` if the tables whose entries have ids have not lost entries, and those that change while running no new ones.
+    /// Returns an error if materials or contact materials are removed, if the number of colliders differs, or if attachments
+    /// are added.
     fn check_tables(&self, scene: &Scene, map: &SceneMap) -> Result<()> {
         let fault = |reason| Err(Error::SceneMap { reason });
         let tables = [
@@ -59,7 +63,7 @@ impl Controls {
         let (old, new) = (map.attachments.iter().filter(|now| **now != GONE).count(), scene.attachments.len());
         if new != old {
             let instead = "attach to the solver after the replacement instead";
-            return fault(format!("the new scene has {new} attachments, of which the map knows {old}; {instead}"));
+            return fault(format!("the new scene has {new} attachments, but the map has {old}; {instead}"));
         }
         Ok(())
     }
@@ -100,8 +104,8 @@ impl Controls {
         }
     }
 
-    /// Takes over the tears of the cloths that remain in an edited scene; inverse masses and scales are those of this state
-    /// already.
+    /// Copies the tears of the remaining cloths. Call [`Controls::carry_particles`] first, which copies inverse masses and contact
+    /// scales.
     fn carry_tears(&self, new: &mut Self, map: &SceneMap) {
         new.tears.generation = self.tears.generation.wrapping_add(1);
         let (Some(old_mesh), Some(mesh)) = (&self.compiled.tearing, &new.compiled.tearing) else { return };
@@ -151,12 +155,11 @@ impl Controls {
 
     /// The places of the records of a kind that remain, by new place.
     pub fn record_moves(&self, new: &Self, map: &SceneMap, kind: usize) -> Vec<Move> {
-        let [old_order, new_order] = [self, new].map(|own| &own.compiled.kinds[kind].coloring.order);
-        let place_of = inverse_of(old_order, old_order.len());
-        let before_of = inverse_of(&map.constraints[kind], new_order.len());
-        let before = |&now: &u32| before_of[now as usize];
-        let places = (0u32..).zip(new_order.iter().map(before)).filter(|(_, before)| *before != GONE);
-        places.map(|(place, before)| [place_of[before as usize], place]).collect()
+        let [old, own] = [self, new].map(|controls| controls.compiled.kinds[kind].coloring.places());
+        let mut rows: Vec<Move> =
+            moves(&map.constraints[kind]).map(|[before, now]| [old[before as usize], own[now as usize]]).collect();
+        rows.sort_unstable_by_key(|row| row[1]);
+        rows
     }
 
     /// The states of the plastic constraints of a kind that remain.
@@ -168,7 +171,7 @@ impl Controls {
     }
 }
 
-/// The entries of a list that remain.
+/// The old and the new index of each remaining entry.
 pub(crate) fn moves(map: &[u32]) -> impl Iterator<Item = Move> {
     (0..).zip(map).filter(|(_, now)| **now != GONE).map(|(before, &now)| [before, now])
 }
@@ -183,11 +186,4 @@ pub(crate) fn runs(moves: impl IntoIterator<Item = Move>) -> Vec<(Range<u32>, u3
         }
     }
     runs
-}
-
-/// By new index, the old one, or [`GONE`].
-fn inverse_of(map: &[u32], count: usize) -> Vec<u32> {
-    let mut inverse = vec![GONE; count];
-    moves(map).for_each(|[before, now]| inverse[now as usize] = before);
-    inverse
 }

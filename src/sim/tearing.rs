@@ -73,6 +73,8 @@ impl TearState {
     /// Restores a scene to its state before any tear; the initial positions never change.
     fn restore(&self, mesh: &TearMesh, scene: &mut Scene) {
         scene.triangles.clone_from(&mesh.triangles);
+        // Includes copies that were split; the loop sets their mass to 0.
+        self.masses.iter().for_each(|(&vertex, &inverse)| scene.inverse_masses[vertex as usize] = inverse);
         for index in 0..scene.tearable.len() {
             let cloth = &mut scene.tearable[index];
             let (vertex, used) = (cloth.vertices.start as usize, std::mem::take(&mut cloth.used));
@@ -85,7 +87,6 @@ impl TearState {
                 }
             }
         }
-        self.masses.iter().for_each(|(&vertex, &inverse)| scene.inverse_masses[vertex as usize] = inverse);
     }
 }
 
@@ -300,7 +301,7 @@ impl Controls {
         self.make_plan();
         if self.is_tethered_cloth_torn() {
             let Self { tether_graph, inverse_masses, scene, .. } = self;
-            let is_pinned = |particle: u32| inverse_masses[particle as usize] == 0.0 && !scene.is_parked(particle);
+            let is_pinned = |particle: u32| inverse_masses[particle as usize] == 0.0 && !scene.is_in_reserve(particle);
             self.tether_rows = tether_graph.tie(is_pinned);
         }
         tears

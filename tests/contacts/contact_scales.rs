@@ -238,7 +238,7 @@ fn renumbering_keeps_the_scale_of_each_particle() {
     let numbering = scene.renumber();
     let own: Vec<_> = (0..40).map(|i| scene.contact_scale(i).unwrap()).collect();
     assert_ne!(own, map);
-    assert_eq!(numbering.restored(&own).unwrap(), map);
+    assert_eq!(numbering.to_old_order(&own).unwrap(), map);
     let later = scene.add_particle(Particle::default()).unwrap();
     assert_eq!(scene.contact_scale(later).unwrap(), ContactScale::default());
 }

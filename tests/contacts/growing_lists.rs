@@ -157,6 +157,22 @@ fn lists_that_grow_in_time_change_no_bit() {
 }
 
 /// The lists of an encoder that is dropped are not filled. The next step searches again.
+/// Lists that are far too short: profiled steps enlarge them as others do.
+#[test]
+fn lists_grow_in_profiled_steps() {
+    let gpu = common::gpu();
+    let scene = press(0.01, 3);
+    let mut solver = solver(&gpu, &scene, surfaces(1, false, 10));
+    for _ in 0..12 {
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        let mut profile = solver.encode_profiled(&mut encoder, 1).unwrap();
+        gpu.queue.submit([encoder.finish()]);
+        common::taken(&gpu, &mut profile);
+    }
+    let report = solver.read_contacts().unwrap();
+    assert!(report.growths > 0 && report.halted < 60 && report.contacts > 0, "{report:?}");
+}
+
 #[test]
 fn growth_in_a_dropped_encoder_is_harmless() {
     let gpu = common::gpu();

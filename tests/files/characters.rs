@@ -147,6 +147,21 @@ fn animations_are_sampled_by_their_interpolation() {
 }
 
 #[test]
+fn scales_of_nodes_outside_of_the_skin_are_no_error() {
+    let mut strip = Strip::new();
+    // The fifth node is added beside the character. Joints could not have this scale.
+    strip.animate(4, "scale", "LINEAR", &[0.0, 9.0], &[[1.0, 2.0, 1.0], [3.0, 1.0, 1.0]]);
+    strip.animate(2, "translation", "LINEAR", &[0.0, 2.0], &[[0.0, 1.0, 0.0], [0.0, 3.0, 0.0]]);
+    let mut file = strip.finish();
+    file.node(json!({ "name": "prop" }), true);
+    let character = Character::parse(&file.glb(), None).unwrap();
+    let animations: Vec<(&str, f64)> =
+        character.animations.iter().map(|animation| (animation.name.as_str(), animation.duration)).collect();
+    assert_eq!(animations, [("scale", 9.0), ("translation", 2.0)]);
+    assert_eq!(character.pose(0, 5.0).unwrap(), character.pose(1, 0.0).unwrap());
+}
+
+#[test]
 fn particles_follow_an_animation_by_the_matrices_of_a_character() {
     let half = std::f32::consts::FRAC_1_SQRT_2;
     let mut strip = Strip::new();

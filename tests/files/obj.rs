@@ -524,7 +524,7 @@ fn a_scene_file_hints_at_open_seams_and_welds_on_request() {
     assert_eq!((part.vertex_particles.len(), part.vertex_particles[12]), (65, 0));
     let numbering = welded.renumber();
     for (&position, &particle) in positions.iter().zip(&welded.parts[0].vertex_particles) {
-        let [a, b] = [position, welded.scene.positions()[numbering.now(particle).unwrap() as usize]]
+        let [a, b] = [position, welded.scene.positions()[numbering.new_index(particle).unwrap() as usize]]
             .map(|place| place.map(f64::from));
         assert!(length(minus(a, b)) < 1e-5);
     }

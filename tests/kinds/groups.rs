@@ -160,3 +160,37 @@ fn a_taut_balloon_keeps_still_in_either_sweep() {
         assert!(angular < 1e-5, "{sweep:?}: {angular} kg m²/s");
     }
 }
+
+/// The records of groups within the skin of a balloon come last in Gauss-Seidel sweeps, and first in Jacobi sweeps here.
+#[test]
+fn groups_keep_their_rotations_when_the_sweep_changes() {
+    let gpu = common::gpu();
+    let (positions, triangles) = common::shapes::icosphere(1, 0.5);
+    let mut scene = Scene::new();
+    let (fabric, gas) = (Fabric::default(), Material::compliant(1e-5));
+    let balloon = Balloon { positions: &positions, triangles: &triangles, fabric, pressure: 1.0, gas };
+    let skin: Vec<u32> = scene.add_balloon(&balloon).unwrap().cloth.particles.collect();
+    let masses = vec![0.1; skin.len()];
+    let shape = ShapeMatching { particles: &skin, rest_positions: &positions, masses: &masses };
+    scene.add(shape, Material::RIGID).unwrap();
+    let rest: Vec<[f32; 3]> = (0..8u8).map(|k| [k & 1, k >> 1 & 1, k >> 2].map(|c| f32::from(c) - 0.5)).collect();
+    let turn = Quat::from_axis_angle(Vec3::new(1.0, 2.0, 3.0).normalize(), 2.0);
+    let cube: Vec<u32> = rest
+        .iter()
+        .map(|&place| {
+            let position = (turn * Vec3::from(place) + 5.0 * Vec3::X).into();
+            scene.add_particle(Particle { position, ..Particle::default() }).unwrap()
+        })
+        .collect();
+    scene.add(ShapeMatching { particles: &cube, rest_positions: &rest, masses: &[1.0; 8] }, Material::RIGID).unwrap();
+    let settings = Settings { gravity: [0.0; 3], ..Settings::default() };
+    let mut pair = Pair::new(&gpu, &scene, settings);
+    pair.run(1, 1e-4, "start");
+    let rotations = |pair: &Pair| [pair.solver.read_rotations().unwrap(), pair.reference.read_rotations().unwrap()];
+    let before = rotations(&pair);
+    assert!(Quat::from_array(before[0][1]).angle_between(turn) < 1e-3, "{before:?}");
+    for sweep in [Sweep::Jacobi, Sweep::GaussSeidel] {
+        common::change!(pair, set_settings(Settings { sweep, ..settings }));
+        assert_eq!(rotations(&pair), before, "{sweep:?}");
+    }
+}

@@ -166,12 +166,12 @@ fn a_shift_of_the_origin_and_a_renumbering_leave_rods_as_they_are() {
     shuffled.pin_orientation(frames[0]).unwrap();
     let mut numbered = shuffled.clone();
     let numbering = numbered.renumber();
-    assert!((0..20).any(|k| numbering.now(k).unwrap() != k), "nothing is renumbered");
+    assert!((0..20).any(|k| numbering.new_index(k).unwrap() != k), "nothing is renumbered");
     let mut references = [&shuffled, &numbered].map(|scene| Reference::new(scene, Settings::default()).unwrap());
     references.iter_mut().for_each(|reference| reference.step(20));
     let [own, other] =
         references.map(|reference| (reference.read_positions().unwrap(), reference.read_orientations().unwrap()));
-    let other = (numbering.restored(&other.0).unwrap(), other.1);
+    let other = (numbering.to_old_order(&other.0).unwrap(), other.1);
     for (a, b) in own.0.iter().zip(&other.0) {
         let apart = (glam::Vec3::from(*a) - glam::Vec3::from(*b)).length();
         assert!(apart < 1e-3, "{a:?} and {b:?}");

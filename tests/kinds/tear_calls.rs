@@ -110,3 +110,57 @@ fn a_ray_does_not_meet_particles_in_reserve() {
     let hit = scene.pick(&ray, &aside).unwrap();
     assert!(hit.is_none_or(|hit| hit.triangle.is_some()), "{hit:?}");
 }
+
+/// A loop of weak edges through a vertex of the first or the last row: parts of two columns, and a diagonal at the border. The
+/// tear begins at the opposite end, and both of its ends reach the border in the same call.
+fn weak_loop(scene: &Scene, size: u32, [first_row, to_right]: [bool; 2]) -> Vec<[u32; 2]> {
+    let at = |column: u32, row: u32| if first_row { row * size + column } else { (size - 1 - row) * size + column };
+    let beside = |column: u32| if to_right { column + 1 } else { column - 1 };
+    let diagonal = |column: u32| [at(column, 0), at(beside(column), 1)];
+    // The diagonals of a grid alternate.
+    let exists = |[a, b]: [u32; 2]| scene.triangles().iter().any(|own| own.contains(&a) && own.contains(&b));
+    let middle = [5, 6].into_iter().find(|&column| exists(diagonal(column))).unwrap();
+    let depth = 6;
+    let start = [at(middle, depth), at(beside(middle), depth)];
+    let down = (0..depth).map(|row| [at(middle, row), at(middle, row + 1)]);
+    let up = (1..depth).map(|row| [at(beside(middle), row), at(beside(middle), row + 1)]);
+    [start, diagonal(middle)].into_iter().chain(down).chain(up).collect()
+}
+
+/// A copy that is copied again in the same call has the position of the vertex. A reset takes the mass of both.
+#[test]
+fn a_vertex_that_two_tears_reach_at_once_is_split_twice() {
+    let gpu = common::gpu();
+    let size = 13;
+    let mut split_twice = 0;
+    for side in [[true, true], [true, false], [false, true], [false, false]] {
+        let mut scene = Scene::new();
+        let fabric = Fabric { tearing: Some(Tearing::at(f32::INFINITY)), ..Fabric::default() };
+        let grid = ClothGrid { columns: size, rows: size, fabric, tethers: None, ..ClothGrid::default() };
+        scene.add_cloth_grid(&grid).unwrap();
+        let weak = weak_loop(&scene, size, side);
+        scene.set_tear_strain(&weak, 0.1).unwrap();
+        scene.set_tear_strain(&weak[..1], 0.01).unwrap();
+        let mut pair = Pair::new(&gpu, &scene, Settings::default());
+        let masses = pair.solver.inverse_masses().to_vec();
+        let wide: Vec<[f32; 3]> = scene.positions().iter().map(|x| x.map(|x| 1.5 * x)).collect();
+        change!(pair, set_positions(0, &wide));
+        let mut torn = 0;
+        for _ in 0..8 {
+            let tears = pair.reference.tear().unwrap();
+            assert_eq!(pair.solver.tear().unwrap(), tears);
+            torn += tears.edges.len();
+            let is_copy = |particle: u32| tears.copies.iter().any(|[_, copy]| *copy == particle);
+            split_twice += tears.copies.iter().filter(|[particle, _]| is_copy(*particle)).count();
+            let x = pair.solver.read_positions().unwrap();
+            assert_eq!(x, pair.reference.read_positions().unwrap());
+            tears.copies.iter().for_each(|[own, copy]| assert_eq!(x[*own as usize], x[*copy as usize]));
+        }
+        assert_eq!(torn, weak.len());
+        pair.solver.reset();
+        pair.reference.reset();
+        assert_eq!(pair.solver.inverse_masses(), masses);
+        assert_eq!(pair.reference.inverse_masses(), masses);
+    }
+    assert!(split_twice > 0);
+}

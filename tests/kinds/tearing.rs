@@ -201,7 +201,7 @@ fn membranes_and_meshes_tear_in_two() {
         run(&mut reference, 60);
         let sizes: Vec<usize> = pieces(reference.triangles()).iter().map(Vec::len).collect();
         assert_eq!(sizes.len(), 2, "{sizes:?}");
-        let x = numbering.restored(&reference.read_positions().unwrap()).unwrap();
+        let x = numbering.to_old_order(&reference.read_positions().unwrap()).unwrap();
         assert!(x[0] == vertices[0] && x[(ROWS * COLUMNS - 1) as usize][1] < -1.0);
     }
 }

@@ -119,7 +119,7 @@ fn moves_alike_with(mut scene: Scene, settings: Settings, steps: u32) -> Numberi
     before.step(steps);
     after.step(steps);
     let (expected, found) =
-        (before.read_positions().unwrap(), numbering.restored(&after.read_positions().unwrap()).unwrap());
+        (before.read_positions().unwrap(), numbering.to_old_order(&after.read_positions().unwrap()).unwrap());
     for (particle, (a, b)) in expected.iter().zip(&found).enumerate() {
         let apart = glam::Vec3::from(*a).distance((*b).into());
         assert!(apart < 2e-4, "particle {particle} at {a:?}, after renumbering at {b:?}");
@@ -144,12 +144,12 @@ fn renumbered_bodies_of_all_kinds_move_as_before() {
     let follower = scene.add_follower([7, 70, 77, 170].map(|k| sheet.start + k), [0.5, 0.25, 0.5, -0.25]).unwrap();
     scene.set_velocity(sheet.start + 40, [0.0, 3.0, 0.0]).unwrap();
     let numbering = moves_alike(scene);
-    let changed = |particles: std::ops::Range<u32>| particles.filter(|&k| numbering.now(k) != Ok(k)).count();
+    let changed = |particles: std::ops::Range<u32>| particles.filter(|&k| numbering.new_index(k) != Ok(k)).count();
     let shuffled = [sheet.clone(), balloon].map(changed);
     assert!(shuffled[0] > 150 && shuffled[1] > 100, "{shuffled:?}");
     // Rows and followers are in order already, and the particles of a body stay in its range.
-    assert_eq!((changed(grid), changed(surface), numbering.now(follower)), (0, 0, Ok(follower)));
-    assert!(sheet.clone().all(|k| sheet.contains(&numbering.now(k).unwrap())));
+    assert_eq!((changed(grid), changed(surface), numbering.new_index(follower)), (0, 0, Ok(follower)));
+    assert!(sheet.clone().all(|k| sheet.contains(&numbering.new_index(k).unwrap())));
 }
 
 #[test]
@@ -181,6 +181,31 @@ fn loose_particles_move_as_before_once_they_are_a_body() {
     assert!(!numbering.is_unchanged());
 }
 
+/// Two layers whose vertices are stitched together are one body; tethers name the first layer.
+#[test]
+fn tethers_of_a_part_of_a_body_stay_with_it() {
+    let mut scene = Scene::new();
+    let count = 400;
+    for k in 0..2 * count {
+        let position = [0.01 * (k % count) as f32, 0.0, 0.01 * (k / count) as f32];
+        scene.add_particle(supple::Particle { position, ..Default::default() }).unwrap();
+    }
+    // The neighbours are far apart in the order, so that renumbering would pay.
+    let links = (0..count).flat_map(|k| {
+        let next = (k + 137) % count;
+        [[k, k + count], [k, next], [k + count, next + count]]
+    });
+    for particles in links {
+        scene.add(supple::Distance { particles, rest_length: 0.01 }, supple::Material::RIGID).unwrap();
+    }
+    scene.add_tethers(0..count, Tethers::default()).unwrap();
+    scene.add_body(0..2 * count).unwrap();
+    let numbering = scene.renumber();
+    let moved: Vec<u32> = (0..count).filter(|&k| numbering.new_index(k).unwrap() >= count).collect();
+    assert!(moved.is_empty(), "{moved:?}");
+    assert!(!numbering.is_unchanged(), "the second layer is renumbered");
+}
+
 #[test]
 fn pins_and_triangles_are_renumbered() {
     let mut scene = Scene::new();
@@ -189,9 +214,9 @@ fn pins_and_triangles_are_renumbered() {
     scene.add_rope(&Rope { points: &points, cord: Cord::STEEL_CABLE, tethers: None }).unwrap();
     let before = scene.clone();
     let numbering = scene.renumber();
-    assert_eq!(numbering.restored(scene.positions()).unwrap(), before.positions());
-    assert_eq!(numbering.arranged(before.positions()).unwrap(), scene.positions());
-    let renamed = |particles: &[u32]| particles.iter().map(|&k| numbering.now(k).unwrap()).collect::<Vec<_>>();
+    assert_eq!(numbering.to_old_order(scene.positions()).unwrap(), before.positions());
+    assert_eq!(numbering.to_new_order(before.positions()).unwrap(), scene.positions());
+    let renamed = |particles: &[u32]| particles.iter().map(|&k| numbering.new_index(k).unwrap()).collect::<Vec<_>>();
     let mut pins = renamed(&before.pinned_particles().collect::<Vec<_>>());
     pins.sort_unstable();
     assert_eq!(pins, scene.pinned_particles().collect::<Vec<_>>());
@@ -248,7 +273,7 @@ fn touching_ropes_move_as_before() {
     }
     let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
     let numbering = moves_alike_with(scene.clone(), settings, 12);
-    assert!(over.clone().filter(|&k| numbering.now(k) != Ok(k)).count() > 20);
+    assert!(over.clone().filter(|&k| numbering.new_index(k) != Ok(k)).count() > 20);
     // They are in contact.
     let height = |settings| {
         let mut reference = Reference::new(&scene, settings).unwrap();
@@ -308,10 +333,10 @@ fn forces_and_targets_of_a_scene_file_are_renumbered() {
     let before = file.clone();
     let numbering = file.renumber();
     assert!(!numbering.is_unchanged());
-    assert_eq!(numbering.restored(&file.forces).unwrap(), before.forces);
+    assert_eq!(numbering.to_old_order(&file.forces).unwrap(), before.forces);
     assert_ne!(file.forces, before.forces);
     let targets = |file: &supple::scene_file::SceneFile| file.targets_at(0.7).collect::<Vec<_>>();
-    let expected: Vec<_> = targets(&before).into_iter().map(|(k, x)| (numbering.now(k).unwrap(), x)).collect();
+    let expected: Vec<_> = targets(&before).into_iter().map(|(k, x)| (numbering.new_index(k).unwrap(), x)).collect();
     assert_eq!(targets(&file), expected);
     assert!(file.scene.pinned_particles().any(|pin| pin == expected[0].0));
     assert_eq!(file.parts, before.parts);
@@ -320,7 +345,7 @@ fn forces_and_targets_of_a_scene_file_are_renumbered() {
     more.scene.add_particle(Particle::default()).unwrap();
     more.targets[0].particles.push((u32::MAX, [0.0; 3]));
     let numbering = more.renumber();
-    assert_eq!(numbering.restored(&more.forces).unwrap(), [before.forces, vec![[0.0; 3]]].concat());
+    assert_eq!(numbering.to_old_order(&more.forces).unwrap(), [before.forces, vec![[0.0; 3]]].concat());
     assert_eq!(more.targets[0].particles.last(), Some(&(u32::MAX, [0.0; 3])));
     more.forces.push([1.0; 3]);
     more.renumber();
@@ -350,13 +375,13 @@ fn colours_and_clusters_of_a_renumbered_scene_agree_with_the_reference() {
 fn indices_and_lengths_out_of_range_are_errors() {
     let numbering = Scene::new().renumber();
     assert!(numbering.is_unchanged());
-    assert!(matches!(numbering.now(0), Err(Error::IndexOutOfRange { index: 0, count: 0, .. })));
+    assert!(matches!(numbering.new_index(0), Err(Error::IndexOutOfRange { index: 0, count: 0, .. })));
     let mut scene = Scene::new();
     add_sheet(&mut scene, 5, None);
     let numbering = scene.renumber();
-    assert!(numbering.now(24).is_ok());
-    assert!(matches!(numbering.now(25), Err(Error::IndexOutOfRange { index: 25, count: 25, .. })));
-    for values in [numbering.restored(&[0.0; 24]), numbering.arranged(&[0.0; 24])] {
+    assert!(numbering.new_index(24).is_ok());
+    assert!(matches!(numbering.new_index(25), Err(Error::IndexOutOfRange { index: 25, count: 25, .. })));
+    for values in [numbering.to_old_order(&[0.0; 24]), numbering.to_new_order(&[0.0; 24])] {
         assert!(matches!(values, Err(Error::LengthMismatch { left: 24, right: 25, .. })));
     }
 }

@@ -379,6 +379,12 @@ fn corner_at(corner: u32) -> vec2u {
 
 const TWO_PI = 6.28318530717958647692;
 
+// Of the same names in src/sim/params.rs: cells, and cycles.
+const NOISE_PERIOD = 4096.0;
+const GUST_PERIOD = 10.0;
+// 2³²
+const UNIT = 4294967296.0;
+
 // Parameters of the air, copied from `Params` before the first branch.
 struct Air {
     // Mean velocity [m/s].
@@ -387,10 +393,9 @@ struct Air {
     gust_wave: vec3f,
     // Origin of the turbulence and gusts [m].
     origin: vec3f,
-    // Time since the first step [s].
-    time: f32,
+    // Motion of the turbulence since the first step [cells], and of the gusts [cycles], each within its period.
+    motion: vec4f,
     gust: f32,
-    gust_frequency: f32,
     turbulence: f32,
     turbulence_scale: f32,
     drag: f32,
@@ -400,24 +405,29 @@ struct Air {
 }
 
 fn air_of(velocity: vec3f, gust_wave: vec3f) -> Air {
-    return Air(velocity, gust_wave, params.air_origin, f32(status.steps) * params.dt, params.gust, params.gust_frequency, params.turbulence,
-        params.turbulence_scale, params.drag, params.lift, params.h, params.zero);
+    // In 2⁻³² of the periods, which wrap exactly: in f32 the noise would move by whole cells after some hours.
+    let noise_rate = params.dt * params.turbulence_scale / NOISE_PERIOD;
+    let rate = vec4f(velocity * noise_rate, params.dt * params.gust_frequency / GUST_PERIOD);
+    let step = vec4u((rate - floor(rate)) * UNIT);
+    let motion = vec4f(step * status.steps) * (vec4f(vec3f(NOISE_PERIOD), GUST_PERIOD) / UNIT);
+    return Air(velocity, gust_wave, params.air_origin, motion, params.gust, params.turbulence, params.turbulence_scale,
+        params.drag, params.lift, params.h, params.zero);
 }
 
 fn air_velocity(position: vec3f, air: Air) -> vec3f {
     let x = opaque(position - air.origin, air.zero);
-    let phase = TWO_PI * (air.gust_frequency * air.time - dot(air.gust_wave, x));
+    let phase = TWO_PI * (air.motion.w - dot(air.gust_wave, x));
     let swing = 0.5 * (sin(phase) + sin(2.3 * phase + 1.0));
     let wind = air.velocity * (1.0 + air.gust * swing);
     if by_thread(u32(air.turbulence > 0.0), status.steps) == 1u {
-        return wind + noise((x - air.velocity * air.time) * air.turbulence_scale, air.zero) * air.turbulence;
+        return wind + noise(x * air.turbulence_scale - air.motion.xyz, air.zero) * air.turbulence;
     }
     return wind;
 }
 
-// Returns three hashed values in −1 … 1 for a cell (Jarzynski, Olano 2020, `pcg3d`).
+// Returns three hashed values in −1 … 1 for a cell, with the period of the noise (Jarzynski, Olano 2020, `pcg3d`).
 fn random(cell: vec3f) -> vec3f {
-    var v = bitcast<vec3u>(vec3i(cell)) * 1664525u + 1013904223u;
+    var v = (bitcast<vec3u>(vec3i(cell)) & vec3u(u32(NOISE_PERIOD) - 1u)) * 1664525u + 1013904223u;
     v.x += v.y * v.z;
     v.y += v.z * v.x;
     v.z += v.x * v.y;

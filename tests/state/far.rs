@@ -363,6 +363,25 @@ fn instances_are_shifted_without_a_trace() {
     }
 }
 
+/// A removed collider has no position that could leave the range of coordinates.
+#[test]
+fn removed_colliders_do_not_limit_a_shift() {
+    let gpu = gpu();
+    let (scene, _) = hanging_cloth(4, 4);
+    let mut solver = solver(&gpu, &scene, Settings::default());
+    let mut reference = Reference::new(&scene, Settings::default()).unwrap();
+    let ball = Collider { shape: Shape::Sphere { radius: 1.0 }, ..Collider::default() };
+    for _ in 0..3 {
+        let [one, other] = [solver.add_collider(&ball).unwrap(), reference.add_collider(&ball).unwrap()];
+        solver.remove_collider(one).unwrap();
+        reference.remove_collider(other).unwrap();
+        for offset in [[-9e5, 0.0, 0.0], [-9e5, 0.0, 0.0], [9e5, 0.0, 0.0], [9e5, 0.0, 0.0]] {
+            solver.shift_origin(offset).unwrap();
+            reference.shift_origin(offset).unwrap();
+        }
+    }
+}
+
 #[test]
 fn an_invalid_shift_is_rejected_and_changes_nothing() {
     let gpu = gpu();

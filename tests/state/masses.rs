@@ -134,3 +134,22 @@ fn a_group_keeps_its_masses() {
             .all(|(x, at)| (x[1] - at[1] - fall).abs() < 1e-4)
     );
 }
+
+/// More masses and pins than the solver writes one by one.
+#[test]
+fn masses_and_pins_of_a_thousand_particles_agree() {
+    let gpu = gpu();
+    let mut scene = Scene::new();
+    scene.add_cloth_grid(&ClothGrid { columns: 40, rows: 40, ..ClothGrid::default() }).unwrap();
+    let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, ..Settings::default() });
+    let masses: Vec<f32> = (0..1500).map(|k| 1e-3 * (1 + k % 7) as f32).collect();
+    change!(pair, set_masses(50, &masses));
+    pair.run(2, TOLERANCE, "masses");
+    let even: Vec<u32> = (0..1600).filter(|k| k % 41 != 7).collect();
+    change!(pair, pin(&even));
+    pair.run(1, TOLERANCE, "pinned");
+    change!(pair, release(&even[..1200]));
+    pair.run(2, TOLERANCE, "released");
+    let x = pair.solver.read_positions().unwrap();
+    assert!(even[1200..].iter().all(|&k| pair.solver.is_pinned(k).unwrap()) && x[0][1] < -1e-4, "{:?}", x[0]);
+}

@@ -324,7 +324,7 @@ fn a_map_that_does_not_fit_and_a_part_that_is_cut_change_nothing() {
             &scene.map(),
             "the new scene has 1 colliders, that of the solver 0; add and remove colliders of the solver",
         ),
-        (&attached, &scene.map(), "the new scene has 1 attachments, of which the map knows 0; attach to the solver"),
+        (&attached, &scene.map(), "the new scene has 1 attachments, but the map has 0; attach to the solver"),
     ] {
         for error in [
             pair.solver.replace_scene(scene, map).unwrap_err().to_string(),

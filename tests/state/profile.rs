@@ -66,6 +66,27 @@ fn profiled_steps_are_the_same_steps() {
     assert_eq!(plain.read_velocities().unwrap(), profiled.read_velocities().unwrap());
 }
 
+/// A profile of 0 steps computes the normals of changed positions, as [`supple::Solver::encode`] does.
+#[test]
+fn a_profile_of_no_steps_computes_normals() {
+    let gpu = gpu();
+    let (scene, settings) = with_contacts();
+    let mut solver = solver(&gpu, &scene, settings);
+    let turned: Vec<[f32; 3]> = scene.positions().iter().map(|&[x, y, z]| [z, x, y]).collect();
+    solver.set_positions(0, &turned).unwrap();
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    let mut profile = solver.encode_profiled(&mut encoder, 0).unwrap();
+    gpu.queue.submit([encoder.finish()]);
+    let profile = common::taken(&gpu, &mut profile);
+    assert!(profile.runs.iter().any(|run| run.name == "normals"), "{profile:?}");
+    let again = gpu.device.create_command_encoder(&Default::default());
+    let mut again = again;
+    assert!(solver.encode_profiled(&mut again, 0).is_ok_and(|mut none| {
+        gpu.queue.submit([again.finish()]);
+        common::taken(&gpu, &mut none).runs.is_empty()
+    }));
+}
+
 #[test]
 fn more_passes_than_a_query_set_holds_are_timed() {
     let gpu = gpu();

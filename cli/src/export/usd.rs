@@ -74,7 +74,7 @@ impl Usd {
         }
     }
 
-    /// Renames the file to its final name and returns a description of it.
+    /// Writes the stage from its samples, renames the file to its final name, and returns a description.
     pub fn finish(mut self) -> anyhow::Result<String> {
         let Self { writer, file, shapes, names, timing, samples } = &mut self;
         let mut write = || match samples {

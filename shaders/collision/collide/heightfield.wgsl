@@ -40,12 +40,15 @@ fn place_on_grid(limit: vec3f, spacing: f32, p: vec3f) -> vec3f {
     return opaque(opaque(vec3f(p.xz, 0.0) / spacing, zero) + 0.5 * limit, zero);
 }
 
-// Returns the horizontal distance of a point from the border [m]; 0 inside, and up to `overlap` cells outside.
-// Counterpart: `beyond_border` in src/collision/baked/heightfield.rs.
-fn heightfield_beyond(columns: u32, rows: u32, spacing: f32, overlap: f32, p: vec3f) -> f32 {
+// Returns the horizontal distance of a point from the border [m]; 0 inside, and within the tolerance: a few roundings of
+// a coordinate. `far` has the greatest coordinates of the collider's positions. Counterpart: `beyond_border` in
+// src/collision/baked/heightfield.rs.
+fn heightfield_beyond(columns: u32, rows: u32, spacing: f32, far: vec3f, p: vec3f) -> f32 {
     let zero = params.zero;
     let limit = vec3f(f32(columns - 1u), f32(rows - 1u), 0.0);
     let place = place_on_grid(limit, spacing, p);
     let over = abs(opaque(place - clamp(place, vec3f(), limit), zero));
-    return select(opaque1(length(over) * spacing, zero), 0.0, max(over.x, over.y) <= overlap);
+    let half = opaque1(0.5 * f32(max(columns, rows) - 1u) * spacing, zero);
+    let tolerance = min(opaque1(4e-7 * max(max(half, far.x), max(far.y, far.z)), zero) / spacing, 0.1);
+    return select(opaque1(length(over) * spacing, zero), 0.0, max(over.x, over.y) <= tolerance);
 }

@@ -38,14 +38,15 @@ fn sample(c: Collider, p: vec3f, keep: f32) -> Sample {
         return sampled(hull_sample(c.data, c.counts.x, p));
     }
     if is_shape(c, HEIGHTFIELD) {
-        let overlap = bitcast<f32>(c.counts.z);
-        if overlap > 0.0 {
-            let beyond = heightfield_beyond(c.counts.x, c.counts.y, c.size.x, overlap, p);
+        let ends = c.counts.z == 1u;
+        if ends {
+            let far = max(abs(c.position), abs(c.target_position));
+            let beyond = heightfield_beyond(c.counts.x, c.counts.y, c.size.x, far, p);
             if beyond > 0.0 {
                 return beside(beyond, keep);
             }
         }
-        return over(heightfield_sample(c.data, c.counts.x, c.counts.y, c.size.x, overlap > 0.0, p), c.size, keep);
+        return over(heightfield_sample(c.data, c.counts.x, c.counts.y, c.size.x, ends, p), c.size, keep);
     }
     if is_shape(c, FIELD) {
         let origin = vec3f(data_at(c.data), data_at(c.data + 1u), data_at(c.data + 2u));

@@ -111,16 +111,6 @@ impl Heightfield {
         1.0001 * across.hypot(tallest + across)
     }
 
-    /// The tolerance of the border in cells, at a position \[m\]; 0 if the ground does not end. It covers a few
-    /// roundings of a coordinate, so chunks side by side have no gap.
-    pub(crate) fn overlap(&self, position: [f32; 3]) -> f32 {
-        if !self.ends_at_border {
-            return 0.0;
-        }
-        let farthest = position.into_iter().fold(self.half_extents().max_element(), |far, x| far.max(x.abs()));
-        (4e-7 * farthest / self.spacing).min(0.1)
-    }
-
     #[cfg(test)]
     pub(crate) fn sample(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
         sample_heights(&self.heights, [self.columns, self.rows], self.spacing, self.ends_at_border, point)
@@ -134,12 +124,16 @@ fn place_on_grid(size: [u32; 2], spacing: f32, p: Vec3) -> [Vec2; 2] {
     [place, place.max(Vec2::ZERO).min(limit)]
 }
 
-/// The distance of a point \[m\] from the border \[m\]; 0 within the border and up to `overlap` cells outside. The
-/// counterpart is `heightfield_beyond` of `shaders/collision/collide/heightfield.wgsl`.
-pub(crate) fn beyond_border(size: [u32; 2], spacing: f32, overlap: f32, p: Vec3) -> f32 {
+/// The distance of a point \[m\] from the border \[m\]; 0 within the border and within its tolerance. The tolerance is a few
+/// roundings of a coordinate at the collider's positions \[m\], so chunks side by side have no gap. The counterpart is
+/// `heightfield_beyond` of `shaders/collision/collide/heightfield.wgsl`.
+pub(crate) fn beyond_border(size: [u32; 2], spacing: f32, positions: [[f32; 3]; 2], p: Vec3) -> f32 {
     let [place, inside] = place_on_grid(size, spacing, p);
     let over = (place - inside).abs();
-    if over.x.max(over.y) <= overlap { 0.0 } else { length(over.extend(0.0)) * spacing }
+    let half = 0.5 * (size[0].max(size[1]) - 1) as f32 * spacing;
+    let farthest = positions.into_iter().flatten().fold(half, |farthest, x| farthest.max(x.abs()));
+    let tolerance = (4e-7 * farthest / spacing).min(0.1);
+    if over.x.max(over.y) <= tolerance { 0.0 } else { length(over.extend(0.0)) * spacing }
 }
 
 /// Distance \[m\] and normal at a point \[m\]; the counterpart of `heightfield_sample` in

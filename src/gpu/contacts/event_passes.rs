@@ -7,7 +7,8 @@ use crate::gpu::stage::Slot::{Read, Uniform, Write};
 use crate::schedule::plan::Pass;
 use crate::sim::controls::Controls;
 
-/// The passes at the start and at the end of a step.
+/// The passes of contact events at the start of a step (`clear`: empties the table of the step and the list of events) and at
+/// its end (`collect`: lists the events).
 #[derive(Debug)]
 pub(super) struct EventPasses {
     clear: Bound,
@@ -21,7 +22,7 @@ pub(super) fn event_buffers(shared: &Buffers) -> [Binding<'_>; 3] {
     [(Write, &shared.status), (Write, &shared.event_table), (Write, &shared.contact_events)]
 }
 
-/// The pass that notes contacts with colliders; `None` without contact events.
+/// The pass that records contacts with colliders in the event table; `None` without contact events.
 pub(super) fn note_colliders(
     binder: &Binder<'_>,
     controls: &Controls,
@@ -57,6 +58,7 @@ impl EventPasses {
     /// The pass and the size of its dispatch.
     pub fn dispatch(&self, pass: Pass) -> Option<(&Bound, Size<'_>)> {
         match pass {
+            // The other half is the table of the step before.
             Pass::ClearContactEvents => Some((&self.clear, Size::Threads(self.entries / 2))),
             Pass::CollectContactEvents => Some((&self.collect, Size::Threads(self.entries))),
             _ => None,

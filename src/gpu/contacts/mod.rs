@@ -5,7 +5,7 @@
 //! | params | uniform: parameters, contact materials, friction | host | all passes of contacts |
 //! | particles | rest position, material, component; then the scales of particles, if there are any | host | validate_pairs, find_pairs, find_contacts, solve_contacts, collide, build_division_planes, intersections |
 //! | colliders, data | rows, distances and planes | host, interpolate_colliders, commit_colliders | collide |
-//! | collider contacts | restitution, recovery, friction, impulses on colliders | clear_collider_contacts, collide, apply_restitution | collide, apply_restitution, collider_forces |
+//! | collider contacts | restitution, recovery, friction, impulses on colliders | clear_collider_contacts, collide, apply_triangle_contacts, apply_restitution | the same, collider_forces, note_collider_contacts |
 //! | contact triangles, corner offsets, triangle corners | particles and borders of each triangle; triangles by particle | – | collide_triangles, apply_triangle_contacts |
 //! | triangle contacts | contact of each triangle with a collider | collide_triangles | apply_triangle_contacts |
 //! | forces | force and torque of each collider | collider_forces | host |

@@ -78,7 +78,7 @@ impl BoundMesh {
     pub fn new(scene: &Scene, triangles: &[[u32; 3]], mesh: &DetailMesh<'_>) -> Result<Self> {
         for (index, corners) in triangles.iter().enumerate() {
             let what = || format!("triangle {index} of the cloth of a bound mesh");
-            corners.iter().try_for_each(|&corner| check_exists(&what, "particle", corner, scene.particle_count()))?;
+            check_exists(what, "particle", corners, scene.particle_count())?;
         }
         mesh.check()?;
         let tree = NearestTriangles::new(scene.positions(), triangles);
@@ -109,8 +109,7 @@ impl BoundMesh {
     pub fn placed(&self, positions: &[[f32; 3]], normals: &[[f32; 3]]) -> Result<Vec<PlacedVertex>> {
         let count = positions.len().min(normals.len());
         let place = |(index, vertex): (usize, &BoundVertex)| {
-            let what = || format!("vertex {index} of a bound mesh");
-            vertex.particles.iter().try_for_each(|&particle| check_exists(&what, "particle", particle, count))?;
+            check_exists(|| format!("vertex {index} of a bound mesh"), "particle", &vertex.particles, count)?;
             let corners = vertex.particles.map(|particle| SkinnedPose {
                 position: positions[particle as usize],
                 normal: normals[particle as usize],
@@ -190,8 +189,7 @@ impl DetailMesh<'_> {
             check_finite(|| format!("texture coordinate of vertex {vertex} of a bound mesh"), [u, v, 0.0])?;
         }
         for (index, corners) in self.triangles.iter().enumerate() {
-            let what = || format!("triangle {index} of a bound mesh");
-            corners.iter().try_for_each(|&vertex| check_exists(&what, "vertex", vertex, count))?;
+            check_exists(|| format!("triangle {index} of a bound mesh"), "vertex", corners, count)?;
         }
         Ok(())
     }

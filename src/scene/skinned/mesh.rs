@@ -76,8 +76,7 @@ impl SkinnedMesh {
             check_finite(|| format!("normal of vertex {vertex}"), normal)?;
         }
         for (index, corners) in self.triangles.iter().enumerate() {
-            let what = || format!("triangle {index} of a skinned mesh");
-            corners.iter().try_for_each(|&vertex| check_exists(&what, "vertex", vertex, count))?;
+            check_exists(|| format!("triangle {index} of a skinned mesh"), "vertex", corners, count)?;
         }
         for (vertex, own) in self.weights.iter_mut().enumerate() {
             let what = || format!("weights of vertex {vertex}");

@@ -24,10 +24,10 @@ enum Interpolation {
     Cubic,
 }
 
-/// The motion of one property of a node.
+/// The motion of one property of a bone.
 #[derive(Debug, Clone)]
 pub(super) struct Channel {
-    pub node: u32,
+    pub bone: usize,
     pub path: Path,
     interpolation: Interpolation,
     /// Ascending \[s\].
@@ -36,17 +36,19 @@ pub(super) struct Channel {
     values: Vec<DVec4>,
 }
 
-/// An animation of a file.
+/// An animation of a file: its channels that move the bones of a skin.
 #[derive(Debug, Clone)]
 pub(in crate::scene_file) struct Animation {
     pub name: String,
-    /// The last time of all key frames \[s\].
+    /// The last time of all key frames \[s\], also of nodes that are no bones.
     pub duration: f64,
     pub(super) channels: Vec<Channel>,
 }
 
 impl Animation {
-    pub fn read_all(gltf: &Gltf) -> Result<Vec<Self>, String> {
+    /// Reads all animations. `bones` has the bone of each node; channels of other nodes, such as a prop,
+    /// count for the duration only.
+    pub fn read_all(gltf: &Gltf, bones: &[Option<usize>]) -> Result<Vec<Self>, String> {
         let json::Document { animations, accessors, .. } = &gltf.document;
         let samplers = |own: &json::Animation| {
             let samplers = own.channels.iter().filter_map(|channel| own.samplers.get(channel.sampler as usize));
@@ -60,13 +62,13 @@ impl Animation {
         let all = animations.iter().enumerate();
         all.map(|(index, file)| {
             let label = name("animation", index, &file.name);
-            Self::read(gltf, file, index).map_err(|error| format!("{label}: {error}"))
+            Self::read(gltf, bones, file, index).map_err(|error| format!("{label}: {error}"))
         })
         .collect()
     }
 
-    fn read(gltf: &Gltf, file: &json::Animation, index: usize) -> Result<Self, String> {
-        let mut channels = Vec::new();
+    fn read(gltf: &Gltf, bones: &[Option<usize>], file: &json::Animation, index: usize) -> Result<Self, String> {
+        let (mut channels, mut duration) = (Vec::new(), 0.0);
         for (place, channel) in file.channels.iter().enumerate() {
             let path = match channel.target.path.as_str() {
                 "translation" => Path::Translation,
@@ -83,6 +85,11 @@ impl Animation {
             let target = gltf.document.nodes.get(node as usize);
             let target = target
                 .ok_or_else(|| format!("channel {place} names node {node}, but {} exist", gltf.document.nodes.len()))?;
+            let Some(bone) = bones[node as usize] else {
+                let times = gltf.vectors(sampler.input, "input", 1).unwrap_or_default();
+                duration = times.into_iter().filter(|time| time.is_finite()).map(f64::from).fold(duration, f64::max);
+                continue;
+            };
             if target.matrix.is_some() {
                 return Err(format!(
                     "channel {place} moves {}, which has a matrix",
@@ -90,16 +97,16 @@ impl Animation {
                 ));
             }
             channels
-                .push(Channel::read(gltf, sampler, node, path).map_err(|error| format!("channel {place}: {error}"))?);
+                .push(Channel::read(gltf, sampler, bone, path).map_err(|error| format!("channel {place}: {error}"))?);
         }
         let last = |channel: &Channel| channel.times.last().copied().unwrap_or_default();
-        let duration = channels.iter().map(last).fold(0.0, f64::max);
+        let duration = channels.iter().map(last).fold(duration, f64::max);
         Ok(Self { name: file.name.clone().unwrap_or_else(|| format!("animation {index}")), duration, channels })
     }
 }
 
 impl Channel {
-    fn read(gltf: &Gltf, sampler: &Sampler, node: u32, path: Path) -> Result<Self, String> {
+    fn read(gltf: &Gltf, sampler: &Sampler, bone: usize, path: Path) -> Result<Self, String> {
         let interpolation = match sampler.interpolation.as_deref() {
             None | Some("LINEAR") => Interpolation::Linear,
             Some("STEP") => Interpolation::Step,
@@ -134,7 +141,7 @@ impl Channel {
                 _ => {}
             }
         }
-        Ok(Self { node, path, interpolation, times, values })
+        Ok(Self { bone, path, interpolation, times, values })
     }
 
     /// The value at a time \[s\]: that of the first or the last key frame outside of them. Rotations have length 1.

@@ -62,8 +62,6 @@ pub(in crate::scene_file) struct Rig {
     bones: Vec<Bone>,
     /// By joint, its index in `bones`.
     joints: Vec<usize>,
-    /// By node of the file, its index in `bones`.
-    places: Vec<Option<usize>>,
     inverse_binds: Vec<DMat4>,
     /// From the space of the mesh to the bind pose: that of the first joint at rest.
     to_bind: DMat4,
@@ -100,13 +98,13 @@ impl Rig {
         };
         let names = skin.joints.iter().map(label).collect();
         let (to_bind, animations) = (DMat4::IDENTITY, Vec::new());
-        let mut rig = Self { bones, joints, places, inverse_binds, to_bind, names, animations };
+        let mut rig = Self { bones, joints, inverse_binds, to_bind, names, animations };
         rig.to_bind = rig.matrices(None, 0.0)[0];
         let volume = rig.to_bind.determinant();
         if volume == 0.0 || !volume.is_finite() {
             return Err(format!("{skin_name}: its first joint at rest has a transform of the determinant {volume}"));
         }
-        rig.animations = Animation::read_all(gltf)?;
+        rig.animations = Animation::read_all(gltf, &places)?;
         Ok(rig)
     }
 
@@ -141,8 +139,7 @@ impl Rig {
     fn matrices(&self, animation: Option<usize>, time: f64) -> Vec<DMat4> {
         let mut locals: Vec<Local> = self.bones.iter().map(|bone| bone.local).collect();
         for channel in animation.and_then(|index| self.animations.get(index)).iter().flat_map(|own| &own.channels) {
-            let Some(&Some(bone)) = self.places.get(channel.node as usize) else { continue };
-            if let Local::Parts { translation, rotation, scale } = &mut locals[bone] {
+            if let Local::Parts { translation, rotation, scale } = &mut locals[channel.bone] {
                 let [x, y, z, w] = channel.at(time);
                 match channel.path {
                     Path::Translation => *translation = DVec3::new(x, y, z),
