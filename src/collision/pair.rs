@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_travels_together_is_excused() {
+    fn common_motion_is_excused() {
         let p = [Vec3::ZERO, Vec3::new(-1.0, -0.1, -1.0), Vec3::new(1.0, -0.1, -1.0), Vec3::new(0.0, -0.1, 1.0)];
         let together = [Vec3::new(0.0, -3.0, 0.5); 4];
         assert!(cuts(PairKind::VertexTriangle, p, together, 0.1, false).is_some());

@@ -493,7 +493,7 @@ fn a_request_of_tears_does_not_wait_and_counts_once() {
 }
 
 #[test]
-fn what_cannot_tear_is_an_error() {
+fn cloth_that_cannot_tear_is_an_error() {
     let gpu = common::gpu();
     let (scene, cloth) = sheet(fabric(), 1.0);
     let few = Some(Tearing { copies: 100, ..Tearing::at(0.1) });

@@ -129,7 +129,7 @@ fn an_open_sheet_has_a_distance_on_both_sides() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn an_invalid_mesh_is_refused() {
     let (vertices, triangles) = sphere(2);
     let bake = |vertices: &[[f32; 3]], triangles: &[[u32; 3]], cell| {
         DistanceField::bake(vertices, triangles, cell, Sides::Closed).unwrap_err()

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn an_invalid_field_is_refused() {
         let bad = |change: fn(&mut DistanceField)| {
             let mut field = field();
             change(&mut field);

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn an_invalid_heightfield_is_refused() {
         let good = field(3, 2, 1.0, |_, _| 0.0);
         let bad = |change: fn(&mut Heightfield)| {
             let mut field = good.clone();
@@ -271,6 +271,25 @@ mod tests {
         // An unchecked heightfield does not panic.
         for columns in [0, 1, 2, 1000] {
             Heightfield { columns, ..good.clone() }.sample([f32::NAN, 1e30, -1e30]);
+        }
+    }
+
+    /// The positions of both chunks are rounded, so a gap of up to two roundings opens between them.
+    #[test]
+    fn chunks_side_by_side_have_no_gap_far_from_the_origin() {
+        let (size, spacing) = ([5, 5], 0.7f32);
+        for k in 0..1000 {
+            let origin = 7.3 * f64::from(k);
+            let [left, right] = [origin, origin + 4.0 * f64::from(spacing)].map(|x| x as f32);
+            let beyond = |center: f32, x: f64| {
+                let poses = [[center, 0.0, 0.0]; 2];
+                beyond_border(size, spacing, poses, Vec3::new((x - f64::from(center)) as f32, 0.0, 0.0))
+            };
+            let seam = 0.5 * (f64::from(left) + f64::from(right));
+            let points = (-10..=10).map(|step| seam + 5e-5 * f64::from(step));
+            for x in points {
+                assert!(beyond(left, x) == 0.0 || beyond(right, x) == 0.0, "{x} between {left} and {right}");
+            }
         }
     }
 }

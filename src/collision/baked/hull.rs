@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn an_invalid_hull_is_refused() {
         let fault = |points: &[[f32; 3]]| hull_planes(points).unwrap_err();
         assert!(matches!(fault(&[]), Error::Empty { .. }));
         assert!(matches!(fault(&[[0.0; 3], [1.0; 3], [0.0, 1.0, 0.0]]), Error::InvalidValue { value: 3.0, .. }));
