@@ -1,6 +1,6 @@
 //! Orientations of a solver: changes, requests and reads.
 
-use super::readback::{Readback, decode_vectors};
+use super::readback::Readback;
 use super::solver::Solver;
 use crate::error::Result;
 use crate::geometry::rotation::{parameters_of, quaternion_of};
@@ -97,16 +97,6 @@ impl Solver {
         let size = u64::from(self.orientation_count()) * 16;
         let decode = |bytes: &[u8]| bytemuck::pod_collect_to_vec::<u8, [f32; 4]>(bytes);
         Readback::new(&self.device, encoder, &self.buffers.frames, size, decode)
-    }
-
-    /// Requests the rows of the orientations of a buffer of particles and orientations.
-    pub(super) fn request_orientation_rows(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        source: &wgpu::Buffer,
-    ) -> Readback<Vec<[f32; 3]>> {
-        let [first, size] = [self.particle_count(), self.orientation_count()].map(|rows| u64::from(rows) * 16);
-        Readback::of_part(&self.device, encoder, source, first, size, decode_vectors)
     }
 
     /// Uploads the orientations of the scene.

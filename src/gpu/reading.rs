@@ -1,7 +1,7 @@
 //! Reads of a solver's state that wait, on native targets only.
 
 use super::guarded;
-use super::readback::Readback;
+use super::readback::{Readback, decode_vectors};
 use super::solver::Solver;
 use crate::collision::{ColliderForce, ContactEvents, ContactReport};
 use crate::constraints::plasticity::{PlasticState, strains};
@@ -286,7 +286,8 @@ impl Solver {
         if self.orientation_count() == 0 {
             return Ok(Vec::new());
         }
-        self.read(|encoder| self.request_orientation_rows(encoder, buffer))
+        let [first, size] = [self.particle_count(), self.orientation_count()].map(|rows| u64::from(rows) * 16);
+        self.read(|encoder| Readback::of_part(&self.device, encoder, buffer, first, size, decode_vectors))
     }
 
     fn read<T>(&self, request: impl FnOnce(&mut wgpu::CommandEncoder) -> Readback<T>) -> Result<T> {

@@ -261,7 +261,7 @@ impl Loaded {
     }
 
     fn let_go(&mut self) -> Result<(), JsError> {
-        self.grip.take().map_or(Ok(()), |grip| grip.let_go(&mut self.solver)).map_err(failure)
+        self.grip.take().map_or(Ok(()), |grip| grip.release(&mut self.solver)).map_err(failure)
     }
 }
 
