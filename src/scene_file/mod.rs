@@ -135,7 +135,7 @@ pub struct Part {
     /// Columns and rows, if the part is a grid.
     pub grid: Option<[u32; 2]>,
     /// For each vertex of the mesh in the file, its particle; empty for parts without a mesh. Welded vertices share a
-    /// particle. The indices are those before [`SceneFile::renumber`]; [`Numbering::now`] gives the new ones.
+    /// particle. The indices are those before [`SceneFile::renumber`]; [`Numbering::new_index`] gives the new ones.
     pub vertex_particles: Vec<u32>,
     /// The texture coordinates of the triangles, if the mesh has them. Those of a grid run from (0, 0) at the first particle of
     /// the last row to (1, 1) at the last particle of row 0.
