@@ -54,10 +54,7 @@ impl Solver {
     /// [`crate::Error::NoTimestamps`] if the device was requested without [`wgpu::Features::TIMESTAMP_QUERY`];
     /// [`crate::Error::Gpu`]. Nothing is recorded then.
     pub fn encode_profiled(&mut self, encoder: &mut wgpu::CommandEncoder, steps: u32) -> Result<Readback<Profile>> {
-        let (plan, substeps, first) = (&self.controls.plan, self.controls.settings.substeps, self.steps);
-        let derived = self.derived_is_stale.then(|| plan.derived()).into_iter().flatten();
-        let of_steps = (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step)));
-        let passes: Vec<Pass> = derived.chain(of_steps).collect();
+        let passes: Vec<Pass> = self.passes_of(steps).collect();
         let runs: Vec<&[Pass]> = passes.chunk_by(|a, b| pass_name(a) == pass_name(b)).collect();
         let timestamps = Timestamps::new(&self.device, &self.queue, runs.len())?;
         if steps > 0 {

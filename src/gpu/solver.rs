@@ -68,7 +68,8 @@ pub struct Solver {
     pub(super) derived_is_stale: bool,
     pub(super) shift: Option<ShiftPass>,
     pub(super) vertex_outputs: VertexOutputs,
-    /// The settings of the user. Those of the controls have an execution instead of [`Execution::Auto`].
+    /// The settings of the user. The settings of the controls have an execution instead of
+    /// [`Execution::Auto`].
     pub(super) asked: Settings,
 }
 
@@ -134,13 +135,16 @@ impl Solver {
         if steps > 0 {
             self.grow_contacts(encoder);
         }
-        let plan = &self.controls.plan;
-        let (substeps, first) = (self.controls.settings.substeps, self.steps);
-        let derived = self.derived_is_stale.then(|| plan.derived());
-        let passes = (0..steps).flat_map(|step| plan.step(substeps, first.wrapping_add(step)));
-        let passes = derived.into_iter().flatten().chain(passes);
-        self.ping_pong = self.record_with_outputs(encoder, passes, timestamps);
+        self.ping_pong = self.record_with_outputs(encoder, self.passes_of(steps), timestamps);
         self.finish_steps(encoder, steps);
+    }
+
+    /// The passes of the next steps, after those that compute stale followers and normals.
+    pub(super) fn passes_of(&self, steps: u32) -> impl Iterator<Item = Pass> {
+        let (plan, substeps, first) = (&self.controls.plan, self.controls.settings.substeps, self.steps);
+        let derived = self.derived_is_stale.then(|| plan.derived());
+        let of_steps = (0..steps).flat_map(move |step| plan.step(substeps, first.wrapping_add(step)));
+        derived.into_iter().flatten().chain(of_steps)
     }
 
     /// Notes that steps have been recorded with all of their passes.

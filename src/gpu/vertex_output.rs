@@ -275,7 +275,7 @@ impl VertexTarget<'_> {
             return false;
         }
         let meet = self.offset < other.end(count) && other.offset < self.end(count);
-        // How far the attribute lies behind the last one of the other target before it.
+        // The distance from the nearest attribute of the other target before this one.
         let behind = (self.offset % self.stride + self.stride - other.offset % self.stride) % self.stride;
         meet && (behind < other.format.size() || self.stride - behind < self.format.size())
     }

@@ -31,7 +31,8 @@ impl Reference {
             true => Vec::new(),
             false => kind.coloring.unsort(own),
         };
-        let by_group: Vec<_> = kinds.zip(&self.rotations).map(unsort).collect();
+        // Empty if the order of the groups does not change.
+        let by_group: Vec<_> = kinds.zip(&self.rotations).filter(|_| spread).map(unsort).collect();
         self.controls.set_settings(settings)?;
         for ((own, by_group), kind) in self.rotations.iter_mut().zip(&by_group).zip(&self.controls.compiled.kinds) {
             own.iter_mut().zip(&kind.coloring.order).for_each(|(own, &group)| *own = by_group[group as usize]);
