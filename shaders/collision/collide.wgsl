@@ -18,7 +18,7 @@
 @group(0) @binding(2) var<storage, read_write> positions: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
 @group(0) @binding(4) var<storage, read_write> residuals: array<vec4u>;
-@group(0) @binding(6) var<storage, read> collider_data: array<f32>;
+@group(0) @binding(6) var<storage, read> collider_data: array<u32>;
 @group(0) @binding(7) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(8) var<storage, read_write> collider_contacts: array<ColliderContact>;
 @group(0) @binding(9) var<storage, read_write> status: Status;

@@ -10,7 +10,7 @@
 @group(0) @binding(2) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(3) var<storage, read> displacements: array<vec4f>;
 @group(0) @binding(4) var<storage, read> residuals: array<vec4u>;
-@group(0) @binding(6) var<storage, read> collider_data: array<f32>;
+@group(0) @binding(6) var<storage, read> collider_data: array<u32>;
 @group(0) @binding(7) var<storage, read> contact_particles: array<vec4u>;
 // Three particles, and the edges that are borders: `TriangleView.borders`.
 @group(0) @binding(8) var<storage, read> triangles: array<vec4u>;

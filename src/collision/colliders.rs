@@ -92,7 +92,7 @@ impl Colliders {
         self.rows.iter().any(|row| !row.is_removed() && meets_triangles(row, size, keep))
     }
 
-    /// The greatest number of colliders: each thread tests all of them.
+    /// The greatest number of colliders: each thread reads masks of all of them, and in instances tests all of them.
     const MOST: usize = 4096;
     /// The greatest number of `f32` in all shapes: 1 GiB, more than devices support.
     const MOST_DATA: u64 = 1 << 28;

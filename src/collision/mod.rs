@@ -21,6 +21,7 @@ mod report;
 mod scale;
 mod self_collision;
 mod shape;
+pub(crate) mod slabs;
 mod triangle;
 
 #[cfg(feature = "mesh-colliders")]

@@ -7,7 +7,7 @@
 //! | rows | data of all shapes; a row per substep and collider (`ColliderRows`) | host, instances_colliders |
 //! | parts | the substeps of each dispatch ([`PartRow`]) | host |
 
-use super::contacts::{Bound, MANY, POSES, RESPONSE, SHAPES, response_constants};
+use super::contacts::{Bound, POSES, RESPONSE, SHAPES, response_constants};
 use super::instance_pool::{self, Buffers, WorkgroupLayout};
 use super::maker::Maker;
 use super::recorder::Recorder;
@@ -57,7 +57,7 @@ impl Kernel {
     /// WGSL of the part of colliders.
     pub fn text(&self) -> String {
         let part = include_str!("../../shaders/instancing/parts/collide.wgsl");
-        [part, RESPONSE, SHAPES, MANY, &self.rows_text()].join("\n")
+        [part, RESPONSE, SHAPES, &self.rows_text()].join("\n")
     }
 
     fn rows_text(&self) -> String {

@@ -247,20 +247,20 @@ impl Reference {
         }
     }
 
-    /// Force \[N\] and torque \[N m\] on a collider in the step: the sums of the threads of a workgroup, in order.
-    pub(super) fn collider_force(&mut self, index: usize) {
-        let mut sums = [[Vec3::ZERO; 2]; group::THREADS];
+    /// Force \[N\] and torque \[N m\] on each collider in the step: the sums of the threads of a workgroup, in order.
+    pub(super) fn sum_collider_forces(&mut self) {
+        let mut sums = vec![[[Vec3::ZERO; 2]; group::THREADS]; self.colliders.len()];
         for (i, touch) in self.collider_contacts.iter().enumerate() {
             for ColliderImpulse { collider, impulse, moment, .. } in touch.impulses.into_iter().flatten() {
-                if collider == index as u32 {
-                    let thread = &mut sums[i % group::THREADS];
-                    thread[0] += impulse;
-                    thread[1] += moment;
-                }
+                let thread = &mut sums[collider as usize][i % group::THREADS];
+                thread[0] += impulse;
+                thread[1] += moment;
             }
         }
-        let whole = sums.iter().fold([Vec3::ZERO; 2], |sum, thread| [sum[0] + thread[0], sum[1] + thread[1]]);
-        self.collider_forces[index] = whole.map(|sum| sum / self.params.dt);
+        for (force, threads) in self.collider_forces.iter_mut().zip(sums) {
+            let whole = threads.iter().fold([Vec3::ZERO; 2], |sum, thread| [sum[0] + thread[0], sum[1] + thread[1]]);
+            *force = whole.map(|sum| sum / self.params.dt);
+        }
     }
 }
 

@@ -322,7 +322,7 @@ impl Reference {
             }
             Pass::ApplyRestitution => particles.for_each(|i| self.apply_restitution(i)),
             Pass::CommitColliders => self.commit_colliders(),
-            Pass::ColliderForces => (0..self.colliders.len()).for_each(|index| self.collider_force(index)),
+            Pass::ColliderForces => self.sum_collider_forces(),
             Pass::FindIntersections => self.find_intersections(),
             _ => {}
         }

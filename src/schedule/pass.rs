@@ -173,6 +173,8 @@ pub enum Pass {
     CollectContactEvents,
     /// Clears the impulses on colliders.
     ClearColliderContacts,
+    /// Marks the colliders in each slab of space for the step, so that particles do not test all of them.
+    MarkSlabs,
     /// Interpolates the colliders at the start and at the end of the substep.
     InterpolateColliders,
     /// Finds the contacts of triangles with colliders.
@@ -190,6 +192,8 @@ pub enum Pass {
     ApplyRestitution,
     /// Moves colliders to their targets.
     CommitColliders,
+    /// Marks the colliders that each block of particles touches.
+    MarkTouchedColliders,
     /// Sums the forces on colliders.
     ColliderForces,
     /// A pass that sorts the surface elements at the end of the step, for the search for intersections.

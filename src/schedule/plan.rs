@@ -31,8 +31,8 @@
 //! - With orientations, `StartOrientations` follows `Start`, `IntegrateOrientations` ends `between`, and
 //!   `FinishOrientations` precedes `Finish`.
 //! - With rods, `LinearizeChains` of both kinds and `SolveChains` precede the stretch-shear constraints outside of chains.
-//! - With colliders, `CommitColliders` runs in `end`. To sum collider forces, `begin` has `ClearColliderContacts`, and
-//!   `end` has `ColliderForces`.
+//! - With colliders, `MarkSlabs` runs in `begin` and `CommitColliders` in `end`. To sum collider forces, `begin` has
+//!   `ClearColliderContacts`, and `end` has `MarkTouchedColliders` and `ColliderForces`.
 //! - With contact events, `begin` has `ClearContactEvents`, `NoteContacts` follows the iterations of contacts, and `end` has
 //!   `NoteColliderContacts` and `CollectContactEvents`. `ClearColliderContacts` then runs without collider forces too.
 //! - With triangles and colliders, `CollideTriangles` and `ApplyTriangleContacts` follow the constraints.
@@ -137,6 +137,7 @@ impl Plan {
         plan.begin.extend(turns.then_some(Pass::StartOrientations));
         let lists_events = settings.contact_events > 0;
         plan.begin.extend(lists_events.then_some(Pass::ClearContactEvents));
+        plan.begin.extend(inputs.any.then_some(Pass::MarkSlabs));
         let notes_impulses = inputs.any && settings.keeps_collider_impulses();
         plan.begin.extend(notes_impulses.then_some(Pass::ClearColliderContacts));
         let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };
@@ -147,9 +148,10 @@ impl Plan {
         plan.end.push(Pass::Velocity);
         plan.end.extend(inputs.bounce.then_some(Pass::ApplyRestitution));
         plan.end.extend(inputs.any.then_some(Pass::CommitColliders));
-        plan.end.extend((inputs.any && settings.collider_forces).then_some(Pass::ColliderForces));
-        plan.end
-            .extend((inputs.any && settings.collider_forces && inputs.attaches).then_some(Pass::AddAttachmentForces));
+        if inputs.any && settings.collider_forces {
+            plan.end.extend([Pass::MarkTouchedColliders, Pass::ColliderForces]);
+            plan.end.extend(inputs.attaches.then_some(Pass::AddAttachmentForces));
+        }
         plan.end.extend(inputs.attaches.then_some(Pass::FinishAttachments));
         plan.end.extend(inputs.skinned.then_some(Pass::FinishSkinned));
         plan.end.extend((inputs.any && lists_events).then_some(Pass::NoteColliderContacts));

@@ -204,18 +204,24 @@ fn every_module_is_valid_and_within_the_default_limits() {
         }
     }
     let mut seen = BTreeSet::new();
-    for ShaderModule { name, entry, source } in modules.iter().filter(|module| seen.insert(&module.source)) {
+    for ShaderModule { name, entry, source } in
+        modules.iter().filter(|module| seen.insert((&module.source, &module.entry)))
+    {
         let module = validated(source).unwrap_or_else(|fault| panic!("{name}: {fault}"));
         let found = module.entry_points.iter().find(|point| point.name == *entry);
         let point = found.unwrap_or_else(|| panic!("{name} has no entry point {entry}"));
         assert_eq!(point.stage, naga::ShaderStage::Compute, "{name}");
-        // A literal size would part from the size of the dispatch in silence; workgroups for one group, body or collider have 128 threads.
+        // A literal size would part from the size of the dispatch in silence; workgroups for one group, body
+        // or collider, or for a block of particles or cells, have a literal one.
         let is_overridden =
             point.workgroup_size_overrides.is_some_and(|[x, y, z]| x.is_some() && y.is_none() && z.is_none());
-        let wide = ["body_damping", "restore_momentum", "collider_forces", "search_scan_blocks"]
-            .contains(&entry.as_str())
-            || entry.ends_with("_wide");
-        assert!(is_overridden || wide && point.workgroup_size == [128, 1, 1], "{name}");
+        let literal = match entry.as_str() {
+            "search_allocate_cells" => Some([32, 1, 1]),
+            "body_damping" | "restore_momentum" | "mark_touched_colliders" | "collider_forces" => Some([128, 1, 1]),
+            wide if wide.ends_with("_wide") => Some([128, 1, 1]),
+            _ => None,
+        };
+        assert!(literal.map_or(is_overridden, |size| point.workgroup_size == size), "{name}");
         let of_space = |space: naga::AddressSpace| {
             module.global_variables.iter().map(|(_, variable)| variable).filter(move |variable| variable.space == space)
         };

@@ -8,6 +8,7 @@ mod contact_scales;
 mod contacts_parity;
 mod instances;
 mod instances_colliders;
+mod many_colliders;
 mod passes;
 mod rods;
 mod skinned;

@@ -1,4 +1,4 @@
-// Loops over any number of colliders: `collider_count` of them.
+// Loops over the colliders near a point, in the order of their indices. Slabs (slabs.wgsl) exclude most of the others.
 
 // Returns the first collider that is near, or NONE.
 fn first_near(x: vec3f, reach: f32) -> u32 {
@@ -10,10 +10,34 @@ fn next_near(before: u32, x: vec3f, reach: f32) -> u32 {
 }
 
 fn near_from(first: u32, x: vec3f, reach: f32) -> u32 {
-    let count = collider_count();
-    var index = first;
-    while index < count && !is_near(index, x, reach) {
-        index++;
+    if !SEVERAL {
+        return select(NONE, 0u, first == 0u && is_near(0u, x, reach));
     }
-    return select(NONE, index, index < count);
+    let low = slabs_of(x - vec3f(reach));
+    let spans = min(vec3u(slabs_of(x + vec3f(reach)) - low), vec3u(SLABS - 1u));
+    let words = mask_words();
+    var left = NONE << (first % 32u);
+    for (var word = first / 32u; word < words; word++) {
+        var mask = left & marked(0u, u32(low.x), spans.x, word);
+        mask &= marked(1u, u32(low.y), spans.y, word);
+        mask &= marked(2u, u32(low.z), spans.z, word);
+        while mask != 0u {
+            let index = 32u * word + firstTrailingBit(mask);
+            if is_near(index, x, reach) {
+                return index;
+            }
+            mask &= mask - 1u;
+        }
+        left = NONE;
+    }
+    return NONE;
+}
+
+// Returns the mask of the colliders in the slabs first, ..., first + span.
+fn marked(axis: u32, first: u32, span: u32, word: u32) -> u32 {
+    var mask = collider_data[mask_at(axis, first % SLABS, word)];
+    for (var k = 1u; k <= span; k++) {
+        mask |= collider_data[mask_at(axis, (first + k) % SLABS, word)];
+    }
+    return mask;
 }

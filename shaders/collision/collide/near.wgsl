@@ -2,6 +2,9 @@
 
 const NONE = 0xffffffffu;
 
+// False with one collider: searches for others, and exits among several, are not compiled.
+override SEVERAL: bool = true;
+
 // Bounds of a collider in a substep: members of `Collider`.
 struct ColliderBound {
     // Position at the start, and direction away from a half-space.

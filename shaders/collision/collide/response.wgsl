@@ -6,8 +6,7 @@
 // Iterations of conservative advancement.
 const TURNS = 24u;
 
-// Features that a scene does not need are not compiled: exits among several colliders, restitution.
-override SEVERAL: bool = true;
+// Restitution is not compiled if no contact material has any.
 override RESTITUTES: bool = true;
 
 struct Meet {

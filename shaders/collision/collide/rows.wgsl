@@ -2,10 +2,6 @@
 
 @group(0) @binding(5) var<storage, read> colliders: array<Collider>;
 
-fn collider_count() -> u32 {
-    return min(contact_params.collider_count, arrayLength(&colliders));
-}
-
 fn collider_at(index: u32) -> Collider {
     return colliders[index];
 }
@@ -16,5 +12,5 @@ fn bound_at(index: u32) -> ColliderBound {
 }
 
 fn data_at(at: u32) -> f32 {
-    return collider_data[at];
+    return bitcast<f32>(collider_data[shapes_at() + at]);
 }

@@ -3,7 +3,7 @@
 use super::event_passes;
 use super::triangle_passes::TrianglePasses;
 use super::{Binder, Binding, Bound, CONTACT_SIDES, Contacts, Size, scaled};
-use crate::collision::{ColliderRow, Colliders};
+use crate::collision::{ColliderRow, Colliders, slabs};
 use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
@@ -34,17 +34,21 @@ pub(in crate::gpu) const SHAPES: &str = concat!(
     include_str!("../../../shaders/collision/collide/shapes.wgsl")
 );
 
-/// WGSL of the loops over any number of colliders.
-pub(in crate::gpu) const MANY: &str = include_str!("../../../shaders/collision/collide/many.wgsl");
-
 /// WGSL of the poses of a collider in a step.
 pub(in crate::gpu) const POSES: &str = include_str!("../../../shaders/collision/collider_poses.wgsl");
 
+/// WGSL of the slabs of colliders.
+const SLABS_TEXT: &str = include_str!("../../../shaders/collision/collide/slabs.wgsl");
+
+const MARK_SLABS: &str = include_str!("../../../shaders/collision/mark_slabs.wgsl");
 const INTERPOLATE: &str = include_str!("../../../shaders/collision/interpolate_colliders.wgsl");
 const COMMIT: &str = include_str!("../../../shaders/collision/commit_colliders.wgsl");
 const CLEAR: &str = include_str!("../../../shaders/collision/clear_collider_contacts.wgsl");
 const RESTITUTION: &str = include_str!("../../../shaders/collision/apply_restitution.wgsl");
 const FORCES: &str = include_str!("../../../shaders/collision/collider_forces.wgsl");
+
+/// Particles per mask of `masks` in `shaders/collision/collider_forces.wgsl`.
+const MASK_BLOCK: u32 = 512;
 
 /// The passes of colliders.
 #[derive(Debug)]
@@ -56,6 +60,7 @@ pub(in crate::gpu) struct ColliderPasses {
     collider_contacts: wgpu::Buffer,
     /// Size of all its buffers [bytes].
     pub bytes: u64,
+    mark_slabs: Bound,
     interpolate: Bound,
     /// All but the first in a substep, and the first.
     collide: [Bound; 2],
@@ -64,7 +69,8 @@ pub(in crate::gpu) struct ColliderPasses {
     clear_contacts: Option<Bound>,
     apply_restitution: Option<Bound>,
     commit: Bound,
-    collider_forces: Option<Bound>,
+    /// Both passes of [`FORCES`], in order.
+    collider_forces: Option<[Bound; 2]>,
     triangles: Option<TrianglePasses>,
     note: Option<Bound>,
 }
@@ -83,7 +89,9 @@ impl ColliderPasses {
         let own = &controls.colliders;
         let colliders = maker.empty("colliders", (own.len() * size_of::<ColliderRow>()) as u64, storage)?;
         queue.write_buffer(&colliders, 0, bytemuck::cast_slice(&own.rows));
-        let data = maker.filled(queue, "collider_data", &own.data, storage)?;
+        let data: Vec<u32> =
+            slabs::words(&own.rows).into_iter().chain(own.data.iter().map(|number| number.to_bits())).collect();
+        let data = maker.filled(queue, "collider_data", &data, storage)?;
         let forces = maker.empty("collider_forces", own.len() as u64 * 32, storage)?;
         let count = if stores_contacts(controls) { controls.scene.particle_count() as u64 } else { 1 };
         let collider_contacts = maker.empty("collider_contacts", count * COLLIDER_CONTACT_BYTES, storage)?;
@@ -106,19 +114,26 @@ impl ColliderPasses {
         let bind_if = |pass: Pass, entry: &str, text: &str, bindings: &[Binding<'_>]| {
             runs(pass).then(|| binder.bind(entry, text, bindings))
         };
+        let marks_slabs = [params, parameters, (Read, &colliders), (Write, &data)];
+        let mark_slabs = binder.bind("mark_slabs", &[MARK_SLABS, SLABS_TEXT].join("\n"), &marks_slabs);
         let triangle_passes = || TrianglePasses::new(&maker, (&binder, queue), controls, (contacts, shared), made);
         let triangles = runs(Pass::CollideTriangles).then(triangle_passes).transpose()?;
         let cleared = [params, (Write, &collider_contacts)];
         let rebounding = [params, (Write, &collider_contacts), (Write, &shared.displacements)];
-        let summed = [params, parameters, (Read, &collider_contacts), (Write, &forces)];
+        let sums = runs(Pass::ColliderForces);
+        let mask_count = if sums { (controls.scene.particle_count() as u32).div_ceil(MASK_BLOCK) } else { 1 };
+        let masks = maker.empty("collider_masks", u64::from(mask_count) * 4, storage)?;
+        let summed = [params, (Read, &collider_contacts), (Write, &masks), (Write, &forces)];
+        let summing = || ["mark_touched_colliders", "collider_forces"].map(|entry| binder.bind(entry, FORCES, &summed));
         Ok(Self {
+            mark_slabs,
             interpolate: move_colliders("interpolate_colliders", INTERPOLATE),
             collide: [0, 1].map(|place| bound(&collide, place)),
             collide_and_predict,
             clear_contacts: bind_if(Pass::ClearColliderContacts, "clear_collider_contacts", CLEAR, &cleared),
             apply_restitution: bind_if(Pass::ApplyRestitution, "apply_restitution", RESTITUTION, &rebounding),
             commit: move_colliders("commit_colliders", COMMIT),
-            collider_forces: bind_if(Pass::ColliderForces, "collider_forces", FORCES, &summed),
+            collider_forces: sums.then(summing),
             triangles,
             note: event_passes::note_colliders(&binder, controls, shared, &collider_contacts),
             colliders,
@@ -153,6 +168,7 @@ impl ColliderPasses {
         let colliders = controls.colliders.len() as u32;
         match pass {
             Pass::ClearColliderContacts => Some((self.clear_contacts.as_ref()?, particles)),
+            Pass::MarkSlabs => Some((&self.mark_slabs, Size::Threads(slabs::mask_count(colliders as usize) as u32))),
             Pass::InterpolateColliders => Some((&self.interpolate, Size::Threads(colliders))),
             Pass::Collide { is_first } => Some((&self.collide[usize::from(is_first)], particles)),
             Pass::CollideAndPredict => Some((self.collide_and_predict.as_ref()?, particles)),
@@ -160,7 +176,11 @@ impl ColliderPasses {
             Pass::CollideTriangles | Pass::ApplyTriangleContacts => self.triangles.as_ref()?.dispatch(pass, particles),
             Pass::CommitColliders => Some((&self.commit, Size::Threads(colliders))),
             Pass::NoteColliderContacts => Some((self.note.as_ref()?, particles)),
-            Pass::ColliderForces => Some((self.collider_forces.as_ref()?, Size::Groups(colliders))),
+            Pass::MarkTouchedColliders => {
+                let blocks = (controls.scene.particle_count() as u32).div_ceil(MASK_BLOCK);
+                Some((&self.collider_forces.as_ref()?[0], Size::Groups(blocks)))
+            }
+            Pass::ColliderForces => Some((&self.collider_forces.as_ref()?[1], Size::Groups(colliders))),
             _ => None,
         }
     }
@@ -220,7 +240,9 @@ fn collide_stage(store: &PipelineStore, controls: &Controls, advances: bool) -> 
 
 /// WGSL of the colliders of a scene, the loops over them, and their shapes.
 pub(super) fn colliders_text() -> String {
-    [include_str!("../../../shaders/collision/collide/rows.wgsl"), MANY, SHAPES].join("\n")
+    let rows = include_str!("../../../shaders/collision/collide/rows.wgsl");
+    let loops = include_str!("../../../shaders/collision/collide/many.wgsl");
+    [rows, loops, SLABS_TEXT, SHAPES].join("\n")
 }
 
 /// The constant SHAPES: the mask of the shapes of all colliders.
@@ -228,11 +250,16 @@ pub(super) fn shapes_in_use(controls: &Controls) -> f64 {
     f64::from(controls.colliders.rows.iter().fold(0u32, |sum, row| sum | 1 << row.shape))
 }
 
+/// The constant SEVERAL: 1 with more than one collider.
+pub(super) fn several(controls: &Controls) -> f64 {
+    f64::from(u8::from(controls.colliders.len() > 1))
+}
+
 /// Constants of [`RESPONSE`] and [`SHAPES`] for the present colliders and materials.
 pub(in crate::gpu) fn response_constants(controls: &Controls) -> [(&'static str, f64); 4] {
     [
         ("SHAPES", shapes_in_use(controls)),
-        ("SEVERAL", f64::from(u8::from(controls.colliders.len() > 1))),
+        ("SEVERAL", several(controls)),
         ("RESTITUTES", f64::from(u8::from(controls.restitutes()))),
         ("SCALED", scaled(controls)),
     ]

@@ -46,9 +46,7 @@ use event_passes::EventPasses;
 use std::ops::Range;
 use wgpu::BufferUsages;
 
-pub(super) use collider_passes::{
-    COLLIDER_CONTACT_BYTES, ColliderPasses, MANY, POSES, RESPONSE, SHAPES, response_constants,
-};
+pub(super) use collider_passes::{COLLIDER_CONTACT_BYTES, ColliderPasses, POSES, RESPONSE, SHAPES, response_constants};
 pub(super) use contact_passes::{CONTACT_BYTES, ContactPasses};
 pub(super) use status::ContactStatus;
 pub(super) use triangle_passes::TRIANGLE_CONTACT_BYTES;

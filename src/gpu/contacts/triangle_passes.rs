@@ -1,6 +1,6 @@
 //! The passes of contacts of triangles with colliders, and their buffers.
 
-use super::collider_passes::{colliders_text, shapes_in_use};
+use super::collider_passes::{colliders_text, several, shapes_in_use};
 use super::{Binder, Binding, Bound, CONTACT_SIDES, Contacts, Size, scaled};
 use crate::error::Result;
 use crate::gpu::buffers::Buffers;
@@ -91,7 +91,7 @@ fn bind_find(binder: &Binder<'_>, controls: &Controls, bindings: &[Binding<'_>])
         CONTACT_SIDES,
         &colliders_text(),
     ];
-    let constants = [("SHAPES", shapes_in_use(controls)), ("SCALED", scaled(controls))];
+    let constants = [("SHAPES", shapes_in_use(controls)), ("SEVERAL", several(controls)), ("SCALED", scaled(controls))];
     binder.bind_with("collide_triangles", &text.join("\n"), bindings, &constants)
 }
 
