@@ -16,7 +16,7 @@ pub struct Strain {
 
 impl Scene {
     /// Particles and rest length \[m\] of a range of distance constraints; empty if the range exceeds their number.
-    pub fn distances(&self, constraints: Range<u32>) -> impl Iterator<Item = Distance> {
+    pub fn distances(&self, constraints: Range<u32>) -> impl DoubleEndedIterator<Item = Distance> {
         let set = &self.constraints[kind_index(Distance::INFO)];
         let words = set.info.record_words;
         let range = constraints.start as usize * words..constraints.end as usize * words;

@@ -5,7 +5,6 @@
 //! Müller-Fischer: *Long Range Attachments: A Method to Simulate Inextensible Clothing in Computer Games*, SCA 2012). A
 //! sweep of local constraints propagates a correction by about one particle; a tether acts over its whole length in one
 //! pass.
-//
 
 use super::{Scene, TetheredBody};
 use crate::error::{Error, Result, check_positive};
@@ -48,7 +47,8 @@ impl Scene {
     /// Tethers particles that were added individually. Each is connected to its nearest pins, along the
     /// [`Distance`](crate::Distance) constraints and the triangles among the particles. The rest length of a distance
     /// constraint counts as material length, so add longer springs after this call; it reads only constraints that
-    /// exist already. The builders tether their own particles.
+    /// exist already, from the last one backwards, so a call soon after they were added is fast. The builders tether their
+    /// own particles.
     ///
     /// # Errors
     /// - A particle does not exist or belongs to another tethered range.
@@ -74,7 +74,8 @@ impl Scene {
         }
         let edges = 0..self.distance_count();
         let is_own = |particle: &u32| particles.contains(particle);
-        if !self.distances(edges.clone()).any(|distance| distance.particles.iter().all(is_own)) {
+        // The last constraints come first, because they often belong to these particles.
+        if !self.distances(edges.clone()).rev().any(|distance| distance.particles.iter().all(is_own)) {
             return Err(Error::Empty { what: "the set of distance constraints among tethered particles" });
         }
         let triangles = 0..self.triangles.len() as u32;

@@ -11,7 +11,6 @@
 mod geodesics;
 
 use super::{Scene, TetherRow, TetheredBody, Tethers};
-use crate::constraints::Distance;
 use crate::geometry::grouped;
 
 /// Labels per particle in addition to its tethers.
@@ -22,6 +21,26 @@ const SPARE_LABELS: usize = 1;
 pub(crate) struct TetherGraph {
     bodies: Vec<BodyGraph>,
 }
+
+/// Values by body.
+struct Buckets<T> {
+    offsets: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Copy + Default> Buckets<T> {
+    fn new(body_count: usize, values: &[(u32, T)]) -> Self {
+        let (offsets, values) = grouped(body_count, values.iter().copied());
+        Self { offsets, values }
+    }
+
+    fn of(&self, body: usize) -> &[T] {
+        &self.values[self.offsets[body] as usize..self.offsets[body + 1] as usize]
+    }
+}
+
+/// Two particles and their distance in the material \[m\].
+type Edge = ([u32; 2], f32);
 
 #[derive(Debug, Clone)]
 struct BodyGraph {
@@ -49,8 +68,39 @@ struct Blade {
 }
 
 impl TetherGraph {
+    /// The time grows with the constraints and triangles of the scene, however many bodies share them.
     pub fn new(scene: &Scene) -> Self {
-        Self { bodies: scene.tethered_bodies.iter().map(|body| BodyGraph::new(scene, body)).collect() }
+        let bodies = &scene.tethered_bodies;
+        let mut owners = vec![u32::MAX; scene.particle_count()];
+        for (index, body) in (0..).zip(bodies) {
+            owners[body.particles.start as usize..body.particles.end as usize].fill(index);
+        }
+        // The body that has all the particles.
+        let owner = |particles: &[u32]| {
+            let first = owners[particles[0] as usize];
+            (first != u32::MAX && particles.iter().all(|&particle| owners[particle as usize] == first)).then_some(first)
+        };
+        let edges = (0..).zip(scene.distances(0..scene.distance_count())).filter_map(|(index, distance)| {
+            let body = owner(&distance.particles)?;
+            let counts = bodies[body as usize].edges.contains(&index);
+            counts.then_some((body, (distance.particles, distance.rest_length)))
+        });
+        let edges = Buckets::new(bodies.len(), &edges.collect::<Vec<_>>());
+        let triangles = (0..).zip(&scene.triangles).filter_map(|(index, triangle)| {
+            let body = owner(triangle)?;
+            bodies[body as usize].triangles.contains(&index).then_some((body, *triangle))
+        });
+        let triangles = Buckets::new(bodies.len(), &triangles.collect::<Vec<_>>());
+        let graph = |(index, body): (usize, &TetheredBody)| {
+            if body.edges.is_empty() {
+                let triangles_of_range = &scene.triangles[body.triangles.start as usize..body.triangles.end as usize];
+                let mut sides = sides(scene, triangles_of_range);
+                sides.retain(|(side, _)| owner(side) == Some(index as u32));
+                return BodyGraph::new(body, &sides, triangles.of(index));
+            }
+            BodyGraph::new(body, edges.of(index), triangles.of(index))
+        };
+        Self { bodies: bodies.iter().enumerate().map(graph).collect() }
     }
 
     /// The tether rows by range of particles: (first, count, tethers per particle). A particle has [`rows_of`] rows.
@@ -88,32 +138,25 @@ pub(crate) fn rows_of(per_particle: u32) -> u32 {
 }
 
 /// The sides of triangles with their lengths at the rest positions, each once.
-fn sides(scene: &Scene, triangles: &[[u32; 3]]) -> Vec<Distance> {
+fn sides(scene: &Scene, triangles: &[[u32; 3]]) -> Vec<Edge> {
     let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
     let mut sides: Vec<[u32; 2]> = sides.map(|[a, b]| [a.min(b), a.max(b)]).collect();
     sides.sort_unstable();
     sides.dedup();
     let place = |particle: u32| glam::Vec3::from(scene.rest_positions[particle as usize]);
-    let side =
-        |particles: [u32; 2]| Distance { particles, rest_length: place(particles[0]).distance(place(particles[1])) };
-    sides.into_iter().map(side).collect()
+    sides.into_iter().map(|side| (side, place(side[0]).distance(place(side[1])))).collect()
 }
 
 impl BodyGraph {
-    fn new(scene: &Scene, body: &TetheredBody) -> Self {
+    /// `edges` and `triangles` connect particles of the body.
+    fn new(body: &TetheredBody, edges: &[Edge], triangles: &[[u32; 3]]) -> Self {
         let first = body.particles.start;
         let count = body.particles.len();
-        let is_own = |particles: &[u32]| particles.iter().all(|particle| body.particles.contains(particle));
-        let triangles = &scene.triangles[body.triangles.start as usize..body.triangles.end as usize];
-        let distances: Vec<Distance> =
-            if body.edges.is_empty() { sides(scene, triangles) } else { scene.distances(body.edges.clone()).collect() };
-        let own = distances.iter().filter(|distance| is_own(&distance.particles));
-        let links = own.flat_map(|distance| {
-            let [a, b] = distance.particles.map(|particle| particle - first);
-            [(a, (b, distance.rest_length)), (b, (a, distance.rest_length))]
+        let links = edges.iter().flat_map(|&(particles, length)| {
+            let [a, b] = particles.map(|particle| particle - first);
+            [(a, (b, length)), (b, (a, length))]
         });
-        let links: Vec<(u32, (u32, f32))> = links.collect();
-        let (offsets, mut edges) = grouped(count, links.into_iter());
+        let (offsets, mut edges) = grouped(count, links);
         for particle in 0..count {
             edges[offsets[particle] as usize..offsets[particle + 1] as usize].sort_by_key(|edge| edge.0);
         }
@@ -123,7 +166,6 @@ impl BodyGraph {
         };
         let blades: Vec<[(u32, Blade); 3]> = triangles
             .iter()
-            .filter(|triangle| is_own(triangle.as_slice()))
             .map(|triangle| {
                 let [a, b, c] = triangle.map(|particle| particle - first);
                 let [ab, bc, ca] = [length(a, b), length(b, c), length(c, a)];
