@@ -148,6 +148,19 @@ impl Workspace {
         cargo
     }
 
+    /// `cargo test` of all packages.
+    ///
+    /// Mesa's software driver runs shaders in the thread that submits them, unless `LP_NUM_THREADS` is set: passes over
+    /// the small scenes of tests take less time than their distribution to other threads.
+    fn cargo_test(&self) -> Command {
+        let mut cargo = self.cargo();
+        cargo.args(["test", "--workspace"]);
+        if env::var_os("LP_NUM_THREADS").is_none() {
+            cargo.env("LP_NUM_THREADS", "0");
+        }
+        cargo
+    }
+
     /// Returns true if an adapter fits `SUPPLE_ADAPTER`.
     fn has_adapter(&self, build: &[OsString]) -> Result<bool, Failure> {
         let mut cargo = self.cargo();
@@ -209,7 +222,7 @@ fn test(arguments: &[OsString]) -> Result<u8, Failure> {
     if arguments.is_empty() {
         return suite::run_all(&workspace);
     }
-    run(workspace.cargo().args(["test", "--workspace"]).args(arguments))
+    run(workspace.cargo_test().args(arguments))
 }
 
 fn main() -> ExitCode {

@@ -50,8 +50,8 @@ fn locked<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Compiles all tests and returns the names of the integration tests.
 fn build(workspace: &Workspace) -> Result<Vec<String>, Failure> {
-    let mut command = workspace.cargo();
-    command.args(["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"]);
+    let mut command = workspace.cargo_test();
+    command.args(["--no-run", "--message-format=json-render-diagnostics"]);
     let output = command.stderr(Stdio::inherit()).output().map_err(|error| not_run(&command, error))?;
     if !output.status.success() {
         return Err(Failure {
@@ -71,12 +71,8 @@ fn test_name(message: &str) -> Option<&str> {
 
 fn run_job(workspace: &Workspace, job: &[String]) -> Result<u8, Failure> {
     eprintln!("xtask: cargo test --workspace {}", job.join(" "));
-    let mut command = workspace.cargo();
-    let output = command
-        .args(["test", "--workspace", "--no-fail-fast"])
-        .args(job)
-        .output()
-        .map_err(|error| not_run(&command, error))?;
+    let mut command = workspace.cargo_test();
+    let output = command.arg("--no-fail-fast").args(job).output().map_err(|error| not_run(&command, error))?;
     // Held during both, so that the output of two binaries is not mixed. A closed pipe is no failure of a test.
     let mut screen = io::stdout().lock();
     let _ = screen.write_all(&output.stderr).and_then(|()| screen.write_all(&output.stdout));
