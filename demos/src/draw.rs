@@ -2,15 +2,14 @@
 
 use super::Demo;
 use super::colliders::DrawnColliders;
+use super::draw_pipelines::{DEPTH, Pipelines, SAMPLES};
 use super::draw_resources::{bind, depth_attachment, strain_buffer, target};
-use super::lines::{Line, Tube, constraint_lines, texture_coordinates, tints, tubes};
+use super::lines::{Tube, constraint_lines, texture_coordinates, tints, tubes};
 use glam::camera::rh::{proj::directx::orthographic, view::look_at_mat4};
 use glam::{Mat4, Vec3};
 use supple::Solver;
 use supple::wgpu::{self, util::DeviceExt};
 
-const SAMPLES: u32 = 4;
-const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 const SHADOW_SIZE: u32 = 2048;
 
 /// The view: surfaces in their colours, surfaces coloured by strain, or constraints as lines.
@@ -45,25 +44,15 @@ pub struct Renderer {
     uniform: wgpu::Buffer,
     strains: wgpu::Buffer,
     shadow: wgpu::TextureView,
-    layout: wgpu::BindGroupLayout,
+    pipelines: Pipelines,
     bindings: wgpu::BindGroup,
     shadow_bindings: wgpu::BindGroup,
-    surface: wgpu::RenderPipeline,
-    surface_shadow: wgpu::RenderPipeline,
-    ground: wgpu::RenderPipeline,
-    sky: wgpu::RenderPipeline,
-    lines: wgpu::RenderPipeline,
     line_instances: wgpu::Buffer,
     line_count: u32,
-    tube: wgpu::RenderPipeline,
-    tube_shadow: wgpu::RenderPipeline,
     tube_instances: wgpu::Buffer,
     tube_count: u32,
-    ball: wgpu::RenderPipeline,
-    ball_shadow: wgpu::RenderPipeline,
     /// The balls follow the tubes in the buffer.
     ball_count: u32,
-    collider: wgpu::RenderPipeline,
     colliders: DrawnColliders,
     tints: wgpu::Buffer,
     texture: wgpu::Buffer,
@@ -85,98 +74,7 @@ impl Renderer {
         demo: &Demo,
         solver: &Solver,
     ) -> Self {
-        let module = device.create_shader_module(wgpu::include_wgsl!("draw.wgsl"));
-        let stages = wgpu::ShaderStages::VERTEX_FRAGMENT;
-        let entry = |binding, ty| wgpu::BindGroupLayoutEntry { binding, visibility: stages, ty, count: None };
-        let buffer = |ty| wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None };
-        let storage = buffer(wgpu::BufferBindingType::Storage { read_only: true });
-        let depth_texture = wgpu::BindingType::Texture {
-            sample_type: wgpu::TextureSampleType::Depth,
-            view_dimension: wgpu::TextureViewDimension::D2,
-            multisampled: false,
-        };
-        let full = [
-            entry(0, buffer(wgpu::BufferBindingType::Uniform)),
-            entry(1, depth_texture),
-            entry(2, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison)),
-            entry(3, storage),
-            entry(4, storage),
-            entry(5, storage),
-            entry(6, storage),
-        ];
-        // The shadow map cannot be bound in the pass that writes it.
-        let [layout, shadow_layout] = [full.as_slice(), &[full[0], full[4]]]
-            .map(|entries| device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries }));
-
-        let pipeline = |topology,
-                        vertex: &str,
-                        fragment: Option<&str>,
-                        buffers: &[Option<wgpu::VertexBufferLayout>]| {
-            // Pipelines of the shadow map write depth only.
-            let shadow = fragment.is_none();
-            let bind_group_layouts = &[Some(if shadow { &shadow_layout } else { &layout })];
-            let layout = device
-                .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor { bind_group_layouts, ..Default::default() });
-            let encode = f64::from(u8::from(!format.is_srgb()));
-            let constants: &[(&str, f64)] = &[("ENCODE_SRGB", encode)];
-            let targets = [Some(format.into())];
-            let compilation_options = wgpu::PipelineCompilationOptions { constants, ..Default::default() };
-            device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                label: Some(vertex),
-                layout: Some(&layout),
-                vertex: wgpu::VertexState {
-                    module: &module,
-                    entry_point: Some(vertex),
-                    compilation_options: Default::default(),
-                    buffers,
-                },
-                primitive: wgpu::PrimitiveState { topology, ..Default::default() },
-                depth_stencil: Some(wgpu::DepthStencilState {
-                    format: DEPTH,
-                    depth_write_enabled: Some(true),
-                    depth_compare: Some(wgpu::CompareFunction::LessEqual),
-                    stencil: Default::default(),
-                    bias: Default::default(),
-                }),
-                multisample: wgpu::MultisampleState { count: if shadow { 1 } else { SAMPLES }, ..Default::default() },
-                fragment: fragment.map(|entry| wgpu::FragmentState {
-                    module: &module,
-                    entry_point: Some(entry),
-                    compilation_options,
-                    targets: &targets,
-                }),
-                multiview_mask: None,
-                cache: None,
-            })
-        };
-        let vector = |attributes| {
-            Some(wgpu::VertexBufferLayout { array_stride: 16, step_mode: wgpu::VertexStepMode::Vertex, attributes })
-        };
-        let position = vector(&wgpu::vertex_attr_array![0 => Float32x4]);
-        let normal = vector(&wgpu::vertex_attr_array![1 => Float32x4]);
-        let line = Some(wgpu::VertexBufferLayout {
-            array_stride: size_of::<Line>() as u64,
-            step_mode: wgpu::VertexStepMode::Instance,
-            attributes: &wgpu::vertex_attr_array![0 => Uint32x2, 1 => Unorm8x4, 2 => Float32],
-        });
-        let (triangles, strip) = (wgpu::PrimitiveTopology::TriangleList, wgpu::PrimitiveTopology::TriangleStrip);
-        let tube = Some(wgpu::VertexBufferLayout {
-            array_stride: size_of::<Tube>() as u64,
-            step_mode: wgpu::VertexStepMode::Instance,
-            attributes: &wgpu::vertex_attr_array![0 => Uint32x4, 1 => Float32],
-        });
-        let surface_buffers = [position.clone(), normal];
-        let surface = pipeline(triangles, "surface_vertex", Some("surface_fragment"), &surface_buffers);
-        let surface_shadow = pipeline(triangles, "shadow_vertex", None, &[position]);
-        let ground = pipeline(strip, "ground_vertex", Some("ground_fragment"), &[]);
-        let sky = pipeline(strip, "sky_vertex", Some("sky_fragment"), &[]);
-        let collider = pipeline(triangles, "solid_vertex", Some("solid_fragment"), &surface_buffers);
-        let tube_shadow = pipeline(triangles, "tube_shadow_vertex", None, std::slice::from_ref(&tube));
-        let ball_shadow = pipeline(triangles, "ball_shadow_vertex", None, std::slice::from_ref(&tube));
-        let ball = pipeline(triangles, "ball_vertex", Some("solid_fragment"), std::slice::from_ref(&tube));
-        let tube = pipeline(triangles, "tube_vertex", Some("solid_fragment"), &[tube]);
-        let lines = pipeline(triangles, "line_vertex", Some("line_fragment"), &[line]);
-
+        let pipelines = Pipelines::new(device, format);
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("frame"),
             size: size_of::<FrameUniform>() as u64,
@@ -209,10 +107,11 @@ impl Renderer {
         });
         let strains = strain_buffer(device, &[0.0]);
         let shadow = target(device, (SHADOW_SIZE, SHADOW_SIZE), DEPTH, 1, wgpu::TextureUsages::TEXTURE_BINDING);
-        let bindings = bind(device, &layout, &uniform, &shadow, [&strains, solver.positions(), &tints, &texture]);
+        let bindings =
+            bind(device, &pipelines.layout, &uniform, &shadow, [&strains, solver.positions(), &tints, &texture]);
         let shadow_bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
-            layout: &shadow_layout,
+            layout: &pipelines.shadow_layout,
             entries: &[
                 wgpu::BindGroupEntry { binding: 0, resource: uniform.as_entire_binding() },
                 wgpu::BindGroupEntry { binding: 4, resource: solver.positions().as_entire_binding() },
@@ -225,24 +124,14 @@ impl Renderer {
             uniform,
             strains,
             shadow,
-            layout,
+            pipelines,
             bindings,
             shadow_bindings,
-            surface,
-            surface_shadow,
-            ground,
-            sky,
-            lines,
             line_instances,
             line_count,
-            tube,
-            tube_shadow,
             tube_instances,
             tube_count,
-            ball,
-            ball_shadow,
             ball_count: demo.balls.len() as u32,
-            collider,
             colliders: DrawnColliders::new(device, demo),
             tints,
             texture,
@@ -258,7 +147,7 @@ impl Renderer {
         } else {
             self.strains = strain_buffer(&self.device, strains);
             let points = [&self.strains, solver.positions(), &self.tints, &self.texture];
-            self.bindings = bind(&self.device, &self.layout, &self.uniform, &self.shadow, points);
+            self.bindings = bind(&self.device, &self.pipelines.layout, &self.uniform, &self.shadow, points);
         }
     }
 
@@ -303,11 +192,11 @@ impl Renderer {
                 ..Default::default()
             });
             pass.set_bind_group(0, &self.shadow_bindings, &[]);
-            pass.set_pipeline(&self.surface_shadow);
+            pass.set_pipeline(&self.pipelines.surface_shadow);
             surface(&mut pass);
             pass.draw_indexed(0..solver.index_count(), 0, 0..1);
             self.colliders.draw(&mut pass);
-            self.draw_ropes_and_balls(&mut pass, &self.tube_shadow, &self.ball_shadow);
+            self.draw_ropes_and_balls(&mut pass, &self.pipelines.tube_shadow, &self.pipelines.ball_shadow);
         }
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("picture"),
@@ -321,26 +210,26 @@ impl Renderer {
             ..Default::default()
         });
         pass.set_bind_group(0, &self.bindings, &[]);
-        pass.set_pipeline(&self.sky);
+        pass.set_pipeline(&self.pipelines.sky);
         pass.draw(0..3, 0..1);
-        pass.set_pipeline(&self.ground);
+        pass.set_pipeline(&self.pipelines.ground);
         pass.draw(0..4, 0..1);
-        pass.set_pipeline(&self.collider);
+        pass.set_pipeline(&self.pipelines.collider);
         self.colliders.draw(&mut pass);
         // Scenes without surfaces and ropes show only lines.
         let only_lines = solver.index_count() == 0 && self.tube_count == 0;
         let wants_lines = color_view == ColorView::Constraints && self.line_count > 0;
         if only_lines || wants_lines {
-            pass.set_pipeline(&self.lines);
+            pass.set_pipeline(&self.pipelines.lines);
             pass.set_vertex_buffer(0, self.line_instances.slice(..));
             pass.draw(0..6, 0..self.line_count);
             return;
         }
-        pass.set_pipeline(&self.surface);
+        pass.set_pipeline(&self.pipelines.surface);
         surface(&mut pass);
         pass.set_vertex_buffer(1, solver.normals().slice(..));
         pass.draw_indexed(0..solver.index_count(), 0, 0..1);
-        self.draw_ropes_and_balls(&mut pass, &self.tube, &self.ball);
+        self.draw_ropes_and_balls(&mut pass, &self.pipelines.tube, &self.pipelines.ball);
     }
 
     fn draw_ropes_and_balls(

@@ -8,6 +8,7 @@ pub mod colliders;
 pub mod contacts;
 pub mod demo;
 pub mod draw;
+pub mod draw_pipelines;
 pub mod draw_resources;
 pub mod grip;
 pub mod headless;

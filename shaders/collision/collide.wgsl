@@ -9,9 +9,10 @@
 // - ADVANCES (pass CollideAndPredict): the pass also ends the substep and starts the next, like velocity_predict of
 //   velocity.wgsl.
 //
-// One thread per particle, for all colliders in sequence. Reads colliders. Writes position or recovery, displacement
-// and collider contact of its own particle; with ADVANCES also the residual. shaders/collision/collide/ holds the
-// response (response.wgsl), the shapes, the rows of colliders (rows.wgsl) and the loops over them (many.wgsl).
+// One thread per particle, for the colliders near it in sequence. Reads colliders. Writes position or recovery, displacement
+// and collider contact of its own particle; with ADVANCES also the residual.
+// shaders/collision/collide/ holds the response (response.wgsl), the shapes, the rows of colliders (rows.wgsl), and the
+// search for those near a point (near.wgsl, near_by_slabs.wgsl).
 
 @group(0) @binding(0) var<uniform> uniform_params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;

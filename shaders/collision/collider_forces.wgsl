@@ -3,7 +3,7 @@
 //
 // - mark_touched_colliders: one workgroup per block of particles. Writes the mask of the colliders that the block touches.
 // - collider_forces: one workgroup per collider. Thread t sums the particles t, t + THREADS, t + 2 THREADS, ... of the
-//   blocks whose mask contains the collider, so its work does not grow with the particles that touch other colliders.
+//   blocks whose mask may contain the collider, so most particles that touch only others are skipped.
 //   Thread 0 adds the partial sums in the order of the threads, so results are deterministic.
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -15,7 +15,7 @@
 
 // `group::THREADS` in src/constraints/group.rs.
 const THREADS = 128u;
-// Particles per block; `MASK_BLOCK` in src/gpu/contacts/collider_passes.rs.
+// Particles per block; `MASK_BLOCK` in src/gpu/contacts/force_passes.rs.
 const MASK_BLOCK = 512u;
 
 var<workgroup> partial: array<array<vec3f, 2>, THREADS>;

@@ -32,7 +32,7 @@ fn mark_slabs(@builtin(global_invocation_id) id: vec3u) {
     var mask = 0u;
     for (var bit = 0u; bit < 32u; bit++) {
         let index = 32u * word + bit;
-        if index >= contact_params.collider_count {
+        if index >= min(contact_params.collider_count, arrayLength(&colliders)) {
             break;
         }
         let c = colliders[index];

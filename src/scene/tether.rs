@@ -46,9 +46,9 @@ impl Tethers {
 impl Scene {
     /// Tethers particles that were added individually. Each is connected to its nearest pins, along the
     /// [`Distance`](crate::Distance) constraints and the triangles among the particles. The rest length of a distance
-    /// constraint counts as material length, so add longer springs after this call; it reads only constraints that
-    /// exist already, from the last one backwards, so a call soon after they were added is fast. The builders tether their
-    /// own particles.
+    /// constraint counts as material length, so add longer springs after this call, which reads only constraints that
+    /// exist already. It reads them from the last one backwards, so a call soon after they were added is fast. The builders
+    /// tether their own particles.
     ///
     /// # Errors
     /// - A particle does not exist or belongs to another tethered range.

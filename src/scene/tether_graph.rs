@@ -68,9 +68,12 @@ struct Blade {
 }
 
 impl TetherGraph {
-    /// The time grows with the constraints and triangles of the scene, however many bodies share them.
+    /// The time grows with the constraints and triangles of the scene and, for bodies without edges, of their ranges.
     pub fn new(scene: &Scene) -> Self {
         let bodies = &scene.tethered_bodies;
+        if bodies.is_empty() {
+            return Self { bodies: Vec::new() };
+        }
         let mut owners = vec![u32::MAX; scene.particle_count()];
         for (index, body) in (0..).zip(bodies) {
             owners[body.particles.start as usize..body.particles.end as usize].fill(index);
@@ -82,8 +85,8 @@ impl TetherGraph {
         };
         let edges = (0..).zip(scene.distances(0..scene.distance_count())).filter_map(|(index, distance)| {
             let body = owner(&distance.particles)?;
-            let counts = bodies[body as usize].edges.contains(&index);
-            counts.then_some((body, (distance.particles, distance.rest_length)))
+            let is_in_range = bodies[body as usize].edges.contains(&index);
+            is_in_range.then_some((body, (distance.particles, distance.rest_length)))
         });
         let edges = Buckets::new(bodies.len(), &edges.collect::<Vec<_>>());
         let triangles = (0..).zip(&scene.triangles).filter_map(|(index, triangle)| {

@@ -149,15 +149,9 @@ impl Workspace {
     }
 
     /// `cargo test` of all packages.
-    ///
-    /// Mesa's software driver runs shaders in the thread that submits them, unless `LP_NUM_THREADS` is set: passes over
-    /// the small scenes of tests take less time than their distribution to other threads.
     fn cargo_test(&self) -> Command {
         let mut cargo = self.cargo();
         cargo.args(["test", "--workspace"]);
-        if env::var_os("LP_NUM_THREADS").is_none() {
-            cargo.env("LP_NUM_THREADS", "0");
-        }
         cargo
     }
 

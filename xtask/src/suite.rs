@@ -3,6 +3,7 @@
 
 use crate::{Failure, Workspace, exit_code, not_run};
 use std::collections::VecDeque;
+use std::env;
 use std::io::{self, Write};
 use std::process::Stdio;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,6 +11,13 @@ use std::thread;
 
 /// The number of test binaries that run at the same time.
 const AT_ONCE: usize = 2;
+
+/// The number of threads of Mesa's software driver. With 0 it runs shaders in the thread that submits them. Passes over the
+/// small scenes of tests take less time than their distribution to other threads.
+const DRIVER_THREADS: &str = "LP_NUM_THREADS";
+
+/// Tests that would show a race between workgroups run with the threads of the driver.
+const WITH_DRIVER_THREADS: [&str; 2] = ["parity", "state"];
 
 /// Builds and runs all tests. Prints the output of a binary when it ends. Returns the exit code of the first that fails.
 pub fn run_all(workspace: &Workspace) -> Result<u8, Failure> {
@@ -72,6 +80,10 @@ fn test_name(message: &str) -> Option<&str> {
 fn run_job(workspace: &Workspace, job: &[String]) -> Result<u8, Failure> {
     eprintln!("xtask: cargo test --workspace {}", job.join(" "));
     let mut command = workspace.cargo_test();
+    let is_threaded = job.iter().any(|word| WITH_DRIVER_THREADS.contains(&word.as_str()));
+    if !is_threaded && env::var_os(DRIVER_THREADS).is_none() {
+        command.env(DRIVER_THREADS, "0");
+    }
     let output = command.arg("--no-fail-fast").args(job).output().map_err(|error| not_run(&command, error))?;
     // Held during both, so that the output of two binaries is not mixed. A closed pipe is no failure of a test.
     let mut screen = io::stdout().lock();

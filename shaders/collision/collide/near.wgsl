@@ -1,8 +1,9 @@
-// Bounds of colliders, tested before a whole collider is loaded. The including file declares `bound_at`.
+// Loops over the colliders near a point, by their bounds, in the order of their indices. The including file declares
+// `bound_at` and `near_from`.
 
 const NONE = 0xffffffffu;
 
-// False with one collider: searches for others, and exits among several, are not compiled.
+// False with one collider: exits among several are not compiled, nor in a scene the search for others.
 override SEVERAL: bool = true;
 
 // Bounds of a collider in a substep: members of `Collider`.
@@ -28,4 +29,13 @@ fn is_near(index: u32, x: vec3f, reach: f32) -> bool {
 // Bounds the length from above without a square root.
 fn sum_of_components(v: vec3f) -> f32 {
     return abs(v.x) + abs(v.y) + abs(v.z);
+}
+
+// Returns the first collider that is near, or NONE.
+fn first_near(x: vec3f, reach: f32) -> u32 {
+    return near_from(0u, x, reach);
+}
+
+fn next_near(before: u32, x: vec3f, reach: f32) -> u32 {
+    return near_from(before + 1u, x, reach);
 }

@@ -1,17 +1,20 @@
 // Slabs: space is divided into slabs of equal width along each axis, SLABS of which repeat. Each has a mask of the
-// colliders that it may contain in the step. A point can only be in contact with colliders of its three slabs.
-// `collider_data` holds the inverse width [1/m], the masks by axis, slab and word, and the data of the shapes.
-// The including file declares `collider_data`, an array of u32. Counterpart: src/collision/slabs.rs.
+// colliders that it may contain in the step. A particle can only be in contact with colliders of the slabs within its
+// reach, along all three axes.
+// `collider_data` holds the inverse width [1/m], the number of words for a mask of all colliders, the masks by axis, slab
+// and word, and the data of the shapes. The including file declares it as an array of u32.
+// Counterpart: src/collision/slabs.rs.
 
 const SLABS = 64u;
+const MASKS_AT = 2u;
 
 fn mask_words() -> u32 {
-    return (contact_params.collider_count + 31u) / 32u;
+    return collider_data[1];
 }
 
 // Returns the index of the data of the shapes.
 fn shapes_at() -> u32 {
-    return 1u + 3u * SLABS * mask_words();
+    return MASKS_AT + 3u * SLABS * mask_words();
 }
 
 // Returns the slabs of points, not yet reduced to SLABS. Both the multiplication and the limits are monotonic, so rounding
@@ -22,5 +25,5 @@ fn slabs_of(points: vec3f) -> vec3i {
 }
 
 fn mask_at(axis: u32, slab: u32, word: u32) -> u32 {
-    return 1u + (axis * SLABS + slab) * mask_words() + word;
+    return MASKS_AT + (axis * SLABS + slab) * mask_words() + word;
 }

@@ -81,15 +81,7 @@ fn data_at(at: u32) -> f32 {
     return collider_rows.data[at];
 }
 
-// Returns the first collider that is near, or NONE.
-fn first_near(x: vec3f, reach: f32) -> u32 {
-    return near_from(0u, x, reach);
-}
-
-fn next_near(before: u32, x: vec3f, reach: f32) -> u32 {
-    return near_from(before + 1u, x, reach);
-}
-
+// Returns the first collider from index `first` on that is near, or NONE.
 fn near_from(first: u32, x: vec3f, reach: f32) -> u32 {
     let count = collider_count();
     var index = first;

@@ -1,6 +1,7 @@
 //! Colliders: their buffers, and the passes that move them and resolve penetration.
 
 use super::event_passes;
+use super::force_passes::ForcePasses;
 use super::triangle_passes::TrianglePasses;
 use super::{Binder, Binding, Bound, CONTACT_SIDES, Contacts, Size, scaled};
 use crate::collision::{ColliderRow, Colliders, slabs};
@@ -45,10 +46,6 @@ const INTERPOLATE: &str = include_str!("../../../shaders/collision/interpolate_c
 const COMMIT: &str = include_str!("../../../shaders/collision/commit_colliders.wgsl");
 const CLEAR: &str = include_str!("../../../shaders/collision/clear_collider_contacts.wgsl");
 const RESTITUTION: &str = include_str!("../../../shaders/collision/apply_restitution.wgsl");
-const FORCES: &str = include_str!("../../../shaders/collision/collider_forces.wgsl");
-
-/// Particles per mask of `masks` in `shaders/collision/collider_forces.wgsl`.
-const MASK_BLOCK: u32 = 512;
 
 /// The passes of colliders.
 #[derive(Debug)]
@@ -69,8 +66,7 @@ pub(in crate::gpu) struct ColliderPasses {
     clear_contacts: Option<Bound>,
     apply_restitution: Option<Bound>,
     commit: Bound,
-    /// Both passes of [`FORCES`], in order.
-    collider_forces: Option<[Bound; 2]>,
+    collider_forces: Option<ForcePasses>,
     triangles: Option<TrianglePasses>,
     note: Option<Bound>,
 }
@@ -89,8 +85,9 @@ impl ColliderPasses {
         let own = &controls.colliders;
         let colliders = maker.empty("colliders", (own.len() * size_of::<ColliderRow>()) as u64, storage)?;
         queue.write_buffer(&colliders, 0, bytemuck::cast_slice(&own.rows));
+        let shapes = own.data.iter().map(|number| number.to_bits());
         let data: Vec<u32> =
-            slabs::words(&own.rows).into_iter().chain(own.data.iter().map(|number| number.to_bits())).collect();
+            slabs::initial_words(&own.rows, controls.contact_params().thickness).into_iter().chain(shapes).collect();
         let data = maker.filled(queue, "collider_data", &data, storage)?;
         let forces = maker.empty("collider_forces", own.len() as u64 * 32, storage)?;
         let count = if stores_contacts(controls) { controls.scene.particle_count() as u64 } else { 1 };
@@ -120,11 +117,8 @@ impl ColliderPasses {
         let triangles = runs(Pass::CollideTriangles).then(triangle_passes).transpose()?;
         let cleared = [params, (Write, &collider_contacts)];
         let rebounding = [params, (Write, &collider_contacts), (Write, &shared.displacements)];
-        let sums = runs(Pass::ColliderForces);
-        let mask_count = if sums { (controls.scene.particle_count() as u32).div_ceil(MASK_BLOCK) } else { 1 };
-        let masks = maker.empty("collider_masks", u64::from(mask_count) * 4, storage)?;
-        let summed = [params, (Read, &collider_contacts), (Write, &masks), (Write, &forces)];
-        let summing = || ["mark_touched_colliders", "collider_forces"].map(|entry| binder.bind(entry, FORCES, &summed));
+        let summing = || ForcePasses::new(&maker, &binder, controls, params, [&collider_contacts, &forces]);
+        let collider_forces = runs(Pass::ColliderForces).then(summing).transpose()?;
         Ok(Self {
             mark_slabs,
             interpolate: move_colliders("interpolate_colliders", INTERPOLATE),
@@ -133,7 +127,7 @@ impl ColliderPasses {
             clear_contacts: bind_if(Pass::ClearColliderContacts, "clear_collider_contacts", CLEAR, &cleared),
             apply_restitution: bind_if(Pass::ApplyRestitution, "apply_restitution", RESTITUTION, &rebounding),
             commit: move_colliders("commit_colliders", COMMIT),
-            collider_forces: sums.then(summing),
+            collider_forces,
             triangles,
             note: event_passes::note_colliders(&binder, controls, shared, &collider_contacts),
             colliders,
@@ -168,7 +162,7 @@ impl ColliderPasses {
         let colliders = controls.colliders.len() as u32;
         match pass {
             Pass::ClearColliderContacts => Some((self.clear_contacts.as_ref()?, particles)),
-            Pass::MarkSlabs => Some((&self.mark_slabs, Size::Threads(slabs::mask_count(colliders as usize) as u32))),
+            Pass::MarkSlabs => Some((&self.mark_slabs, Size::Threads(slabs::word_count(colliders as usize) as u32))),
             Pass::InterpolateColliders => Some((&self.interpolate, Size::Threads(colliders))),
             Pass::Collide { is_first } => Some((&self.collide[usize::from(is_first)], particles)),
             Pass::CollideAndPredict => Some((self.collide_and_predict.as_ref()?, particles)),
@@ -176,11 +170,8 @@ impl ColliderPasses {
             Pass::CollideTriangles | Pass::ApplyTriangleContacts => self.triangles.as_ref()?.dispatch(pass, particles),
             Pass::CommitColliders => Some((&self.commit, Size::Threads(colliders))),
             Pass::NoteColliderContacts => Some((self.note.as_ref()?, particles)),
-            Pass::MarkTouchedColliders => {
-                let blocks = (controls.scene.particle_count() as u32).div_ceil(MASK_BLOCK);
-                Some((&self.collider_forces.as_ref()?[0], Size::Groups(blocks)))
-            }
-            Pass::ColliderForces => Some((&self.collider_forces.as_ref()?[1], Size::Groups(colliders))),
+            Pass::MarkTouchedColliders => Some(self.collider_forces.as_ref()?.mark(controls)),
+            Pass::ColliderForces => Some(self.collider_forces.as_ref()?.sum(controls)),
             _ => None,
         }
     }
@@ -241,8 +232,8 @@ fn collide_stage(store: &PipelineStore, controls: &Controls, advances: bool) -> 
 /// WGSL of the colliders of a scene, the loops over them, and their shapes.
 pub(super) fn colliders_text() -> String {
     let rows = include_str!("../../../shaders/collision/collide/rows.wgsl");
-    let loops = include_str!("../../../shaders/collision/collide/many.wgsl");
-    [rows, loops, SLABS_TEXT, SHAPES].join("\n")
+    let search = include_str!("../../../shaders/collision/collide/near_by_slabs.wgsl");
+    [rows, search, SLABS_TEXT, SHAPES].join("\n")
 }
 
 /// The constant SHAPES: the mask of the shapes of all colliders.

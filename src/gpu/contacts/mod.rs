@@ -4,7 +4,9 @@
 //! |---|---|---|---|
 //! | params | uniform: parameters, contact materials, friction | host | all passes of contacts |
 //! | particles | rest position, material, component; then the scales of particles, if there are any | host | validate_pairs, find_pairs, find_contacts, solve_contacts, collide, build_division_planes, intersections |
-//! | colliders, data | rows, distances and planes | host, interpolate_colliders, commit_colliders | collide |
+//! | colliders | rows | host, interpolate_colliders, commit_colliders | mark_slabs, collide, collide_triangles |
+//! | collider data | masks of slabs; distances and planes of shapes | host, mark_slabs | mark_slabs, collide, collide_triangles |
+//! | collider masks | touched colliders of each block of particles | mark_touched_colliders | collider_forces |
 //! | collider contacts | restitution, recovery, friction, impulses on colliders | clear_collider_contacts, collide, apply_triangle_contacts, apply_restitution | the same, collider_forces, note_collider_contacts |
 //! | contact triangles, corner offsets, triangle corners | particles and borders of each triangle; triangles by particle | – | collide_triangles, apply_triangle_contacts |
 //! | triangle contacts | contact of each triangle with a collider | collide_triangles | apply_triangle_contacts |
@@ -26,6 +28,7 @@ mod attachment_passes;
 mod collider_passes;
 mod contact_passes;
 mod event_passes;
+mod force_passes;
 mod growth;
 mod search_passes;
 #[cfg(test)]
