@@ -146,7 +146,8 @@ impl Reference {
         let w = Vec3::from(triangle.corners.map(|corner| self.controls.inverse_masses[corner]));
         let weighted = deepest.weights * deepest.weights * w;
         let inverse_mass = (weighted.x + weighted.y) + weighted.z;
-        if inverse_mass == 0.0 {
+        // Far from the collider, squared lengths are infinite.
+        if inverse_mass == 0.0 || !deepest.depth.is_finite() {
             return None;
         }
         // World space from here on.

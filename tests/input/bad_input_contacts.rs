@@ -697,3 +697,22 @@ fn required_limits_include_contacts() {
     // Impulses at two colliders, and restitution.
     assert!(needed(&scene, Settings::default()) >= 1_700_000 * 80);
 }
+
+/// Squared distances of such triangles from the colliders overflow.
+#[test]
+fn triangles_that_reach_far_from_colliders_stay_finite() {
+    for shape in [Shape::Sphere { radius: 1.0 }, Shape::Box { half_extents: [0.3; 3] }] {
+        for far in [1e12, 1e16, 1e20] {
+            let mut scene = Scene::new();
+            scene.add_cloth_grid(&ClothGrid { columns: 6, rows: 6, ..ClothGrid::default() }).unwrap();
+            scene.pin(0).unwrap();
+            scene.add_collider(Collider::new(shape.clone(), [0.0, -1.2, 0.0])).unwrap();
+            let wind = Some(supple::Wind { velocity: [3.0, 0.0, 0.0], ..Default::default() });
+            let mut reference = Reference::new(&scene, Settings { substeps: 4, wind, ..Settings::default() }).unwrap();
+            reference.set_positions(20, &[[far, -far, far]]).unwrap();
+            reference.step(3);
+            let positions = reference.read_positions().unwrap();
+            assert!(positions.iter().flatten().all(|x| x.is_finite()), "{shape:?}, {far}: {positions:?}");
+        }
+    }
+}
