@@ -9,6 +9,7 @@ mod common {
     pub mod colliders;
     pub mod demo;
     pub mod draw;
+    pub mod draw_pipelines;
     pub mod draw_resources;
     pub mod grip;
     pub mod hung;
