@@ -9,8 +9,8 @@
 // - ADVANCES (pass CollideAndPredict): the pass also ends the substep and starts the next, like velocity_predict of
 //   velocity.wgsl.
 //
-// One thread per particle, for the colliders near it in sequence. Reads colliders. Writes position or recovery, displacement
-// and collider contact of its own particle; with ADVANCES also the residual.
+// One thread per particle, for the colliders near it in sequence. Reads colliders. Writes position or recovery,
+// displacement and collider contact of its own particle; with ADVANCES also the residual.
 // shaders/collision/collide/ holds the response (response.wgsl), the shapes, the rows of colliders (rows.wgsl), and the
 // search for those near a point (near.wgsl, near_by_slabs.wgsl).
 

@@ -2,8 +2,8 @@
 // particles. apply_triangle_contacts.wgsl moves the particles.
 // Counterpart: src/reference/triangles.rs.
 //
-// One thread per triangle, for the colliders near it in sequence. Reads the motion of its three particles, and colliders. Writes
-// only its own contact. shaders/collision/collide/ holds the shapes and the storage of colliders.
+// One thread per triangle, for the colliders near it in sequence. Reads the motion of its three particles, and
+// colliders. Writes only its own contact. shaders/collision/collide/ holds the shapes and the storage of colliders.
 
 @group(0) @binding(0) var<uniform> uniform_params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;

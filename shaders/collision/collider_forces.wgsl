@@ -1,7 +1,8 @@
 // Computes the force and torque on each collider: the sums of the impulses and moments of all particles, divided by dt.
 // Reads collider contacts. Two passes:
 //
-// - mark_touched_colliders: one workgroup per block of particles. Writes the mask of the colliders that the block touches.
+// - mark_touched_colliders: one workgroup per block of particles. Writes the mask of the colliders that the block
+//   touches.
 // - collider_forces: one workgroup per collider. Thread t sums the particles t, t + THREADS, t + 2 THREADS, ... of the
 //   blocks whose mask may contain the collider, so most particles that touch only others are skipped.
 //   Thread 0 adds the partial sums in the order of the threads, so results are deterministic.

@@ -6,12 +6,15 @@
 @group(0) @binding(2) var<storage, read> colliders: array<Collider>;
 @group(0) @binding(3) var<storage, read_write> collider_data: array<u32>;
 
-// Returns true if a particle in the slab can be near the collider: `is_near` in shaders/collision/collide/near.wgsl. The
-// tolerance exceeds rounding errors.
+// Exceeds all distances. The bound of a half-space is the largest f32, and sums with it would be infinite.
+const FARTHEST = 1e30;
+
+// Returns true if a particle in the slab can be near the collider: `is_near` in shaders/collision/collide/near.wgsl.
+// The tolerance exceeds rounding errors.
 fn is_in_slab(c: Collider, axis: u32, slab: u32) -> bool {
     let travel = c.target_position - c.position;
     let size = abs(c.position) + abs(c.target_position);
-    let near = 1.001 * (c.bound + c.margin + contact_params.thickness + length(travel));
+    let near = 1.001 * (min(c.bound, FARTHEST) + c.margin + contact_params.thickness + length(travel));
     let reach = vec3f(near) + 1e-5 * size;
     let first = slabs_of(min(c.position, c.target_position) - reach);
     let last = slabs_of(max(c.position, c.target_position) + reach);

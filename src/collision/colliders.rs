@@ -105,6 +105,11 @@ impl Colliders {
         self.rows.is_empty()
     }
 
+    /// True if particles search for the colliders near them. Removed ones count.
+    pub fn are_several(&self) -> bool {
+        self.len() > 1
+    }
+
     /// Returns true if a collider exists that is not removed.
     pub fn are_any_left(&self) -> bool {
         self.rows.iter().any(|row| !row.is_removed())

@@ -31,7 +31,7 @@
 //! - With orientations, `StartOrientations` follows `Start`, `IntegrateOrientations` ends `between`, and
 //!   `FinishOrientations` precedes `Finish`.
 //! - With rods, `LinearizeChains` of both kinds and `SolveChains` precede the stretch-shear constraints outside of chains.
-//! - With colliders, `MarkSlabs` runs in `begin` and `CommitColliders` in `end`. To sum collider forces, `begin` has
+//! - With colliders, `CommitColliders` runs in `end`; with several, `MarkSlabs` runs in `begin`. To sum collider forces, `begin` has
 //!   `ClearColliderContacts`, and `end` has `MarkTouchedColliders` and `ColliderForces`.
 //! - With contact events, `begin` has `ClearContactEvents`, `NoteContacts` follows the iterations of contacts, and `end` has
 //!   `NoteColliderContacts` and `CollectContactEvents`. `ClearColliderContacts` then runs without collider forces too.
@@ -93,6 +93,8 @@ pub struct Plan {
 pub(crate) struct PlanInputs {
     /// True if there are colliders.
     pub any: bool,
+    /// True if there are several colliders.
+    pub several: bool,
     /// True if there are colliders other than half-spaces, into which no triangle is deeper than its corners.
     pub meets_triangles: bool,
     /// True if a contact material has restitution.
@@ -137,7 +139,7 @@ impl Plan {
         plan.begin.extend(turns.then_some(Pass::StartOrientations));
         let lists_events = settings.contact_events > 0;
         plan.begin.extend(lists_events.then_some(Pass::ClearContactEvents));
-        plan.begin.extend(inputs.any.then_some(Pass::MarkSlabs));
+        plan.begin.extend(inputs.several.then_some(Pass::MarkSlabs));
         let notes_impulses = inputs.any && settings.keeps_collider_impulses();
         plan.begin.extend(notes_impulses.then_some(Pass::ClearColliderContacts));
         let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };

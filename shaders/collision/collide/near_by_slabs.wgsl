@@ -1,6 +1,7 @@
 // The search for colliders of a scene, by slabs (slabs.wgsl).
 
-// Slabs along an axis whose masks are read; for a point with a longer reach the axis excludes nothing. This limits loops.
+// Slabs along an axis whose masks are read. For a point with a longer reach the axis excludes nothing, which limits the
+// loops.
 const MOST_SLABS = 8u;
 
 // Returns the first collider from index `first` on that is near, or NONE.

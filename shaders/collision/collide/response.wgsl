@@ -1,7 +1,7 @@
 // Response of a particle to colliders, shared by collide.wgsl and the instances (shaders/instancing/parts/collide.wgsl).
 // Counterpart: src/reference/colliders.rs.
-// The including file declares `params`, `contact_params`, the colliders (`first_near`, `next_near`, `collider_at`,
-// `bound_at`, `data_at`) and the state of a particle: `removes_overlap`, `bounce_of`, `add_bounce`, `note_push`.
+// The including file declares `params`, `contact_params`, the colliders (`near_from`, `collider_at`, `bound_at`,
+// `data_at`) and the state of a particle: `removes_overlap`, `bounce_of`, `add_bounce`, `note_push`.
 
 // Iterations of conservative advancement.
 const TURNS = 24u;

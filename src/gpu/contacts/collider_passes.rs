@@ -243,7 +243,7 @@ pub(super) fn shapes_in_use(controls: &Controls) -> f64 {
 
 /// The constant SEVERAL: 1 with more than one collider.
 pub(super) fn several(controls: &Controls) -> f64 {
-    f64::from(u8::from(controls.colliders.len() > 1))
+    f64::from(u8::from(controls.colliders.are_several()))
 }
 
 /// Constants of [`RESPONSE`] and [`SHAPES`] for the present colliders and materials.
