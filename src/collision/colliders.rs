@@ -7,6 +7,7 @@ use super::collider_frame::ColliderFrame;
 use super::shape::{Baked, HULL};
 use super::triangle::meets_triangles;
 use crate::error::{Error, Result, check_finite};
+use crate::geometry::vector::dot;
 use glam::Vec3;
 
 /// A collider in the layout of the shaders: `Collider` in `shaders/common/contacts.wgsl`.
@@ -62,6 +63,14 @@ impl ColliderRow {
         let place = (x - self.frame.offset()) + rest;
         let turn = self.travel.turned_into(place);
         [place + turn, d - (turn + self.travel.offset())]
+    }
+
+    /// False for a point outside of the bounds that moves by at most `reach` \[m\]: it has no contact. The bounds are part of
+    /// the physics of ground that ends at its border, which is solid down to them. Counterpart: `is_near` in
+    /// `shaders/collision/collide/near.wgsl`, which also has a bound for half-spaces.
+    pub fn is_near(&self, x: Vec3, reach: f32) -> bool {
+        let (apart, near) = (x - self.frame.offset(), self.near + reach);
+        dot(apart, apart) <= near * near
     }
 
     /// Byte range of target and flags.

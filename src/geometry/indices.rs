@@ -36,7 +36,9 @@ pub(crate) fn check_range(
     if end <= count as u64 {
         return Ok(first as usize..end as usize);
     }
-    Err(Error::IndexOutOfRange { what: what.into(), target, index: end.max(1) - 1, count: count as u64 })
+    // The last index; of an empty range the first.
+    let index = end.max(u64::from(first) + 1) - 1;
+    Err(Error::IndexOutOfRange { what: what.into(), target, index, count: count as u64 })
 }
 
 /// Returns `Ok` if all indices are below `count`. The names are as in [`check_indices`].

@@ -14,6 +14,12 @@ pub fn length(a: Vec3) -> f32 {
     dot(a, a).sqrt()
 }
 
+/// An upper bound of |a|, without a square root.
+#[inline]
+pub fn sum_of_components(a: Vec3) -> f32 {
+    a.x.abs() + a.y.abs() + a.z.abs()
+}
+
 /// A symmetric matrix: its diagonal (xx, yy, zz) and its off-diagonal elements (yz, zx, xy).
 pub type Symmetric = (Vec3, Vec3);
 

@@ -6,7 +6,7 @@ use super::exits::{Exit, Inside, SLACK};
 use super::friction::{ColliderFriction, Slip};
 use crate::collision::{ColliderFrame, ColliderRow, MOVING, Sample, TWO_SIDED, sample};
 use crate::constraints::group;
-use crate::geometry::vector::{dot, length};
+use crate::geometry::vector::{dot, length, sum_of_components};
 use glam::Vec3;
 
 /// Collider contact of a particle. Counterpart: `ColliderContact` in `shaders/common/contacts.wgsl`.
@@ -116,8 +116,7 @@ impl Reference {
             return None;
         }
         let keep = side.radius + collider.margin;
-        // Bounding sphere test, valid for all shapes.
-        if length(x - collider.frame.offset()) > collider.near + length(d) {
+        if !collider.is_near(x, sum_of_components(d)) {
             return None;
         }
         let [start, way] = collider.relative_motion(x, rest, d);

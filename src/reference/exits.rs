@@ -48,10 +48,10 @@ struct Origin<'a> {
 }
 
 impl Reference {
-    /// The exit of a particle. Tests all colliders; called only for particles inside of one.
+    /// The exit of a particle. Called only for particles inside of a collider.
     pub(super) fn exit(&self, inside: Inside) -> Exit {
         let (mut best, mut least) = (Exit::default(), f32::MAX);
-        for index in 0..self.colliders.len() {
+        for index in self.colliders_near(inside.x) {
             let Some(origin) = self.origin(index, inside, 0.0) else { continue };
             if origin.exits.near.distance > SLACK * origin.exits.keep {
                 continue;
@@ -75,6 +75,11 @@ impl Reference {
         best
     }
 
+    /// The indices of the colliders whose bounds contain a point.
+    fn colliders_near(&self, x: Vec3) -> impl Iterator<Item = usize> {
+        self.colliders.iter().enumerate().filter(move |(_, collider)| collider.is_near(x, 0.0)).map(|(index, _)| index)
+    }
+
     /// Exit `k` of the origin, its end point and its total distance; `None` if that is not less than `least` \[m\].
     fn exit_from(&self, origin: &Origin, k: u32, least: f32) -> Option<(Exit, Inside, f32)> {
         let (normal, depth) = origin.exits.exit(k);
@@ -95,7 +100,7 @@ impl Reference {
         for _ in 0..2 {
             blocker = None;
             let mut away = Vec3::ZERO;
-            for index in (0..self.colliders.len()).filter(|&index| index != origin.index) {
+            for index in self.colliders_near(place.x).filter(|&index| index != origin.index) {
                 let Some((_, near)) = self.sample_at(place, index) else { continue };
                 if near.distance < -slack {
                     return Some(index);
@@ -125,7 +130,7 @@ impl Reference {
     pub(super) fn squeeze(&self, index: usize, place: Inside, near: Sample, keep: f32) -> f32 {
         let normal = self.colliders[index].frame.turned_out_of(near.normal);
         let mut least = 1.0;
-        for other in (0..self.colliders.len()).filter(|&other| other != index) {
+        for other in self.colliders_near(place.x).filter(|&other| other != index) {
             let Some((_, there)) = self.sample_at(place, other) else { continue };
             let radius = place.side.radius;
             let keep_there = radius + self.colliders[other].margin;

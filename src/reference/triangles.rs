@@ -4,7 +4,7 @@
 use super::Reference;
 use super::contact_sides::ContactSide;
 use crate::collision::{HALF_SPACE, TWO_SIDED, TriangleView, mixed, sample};
-use crate::geometry::vector::{dot, length};
+use crate::geometry::vector::{dot, length, sum_of_components};
 use glam::Vec3;
 use std::collections::BTreeMap;
 
@@ -97,8 +97,7 @@ impl Reference {
         // Depth in a collider on the other side: between two, the triangle has the same depth in both.
         let mut against = 0.0f32;
         for (index, collider) in self.colliders.iter().enumerate() {
-            let (apart, near) = (center - collider.frame.offset(), collider.near + reach);
-            if dot(apart, apart) > near * near {
+            if !collider.is_near(center, reach) {
                 continue;
             }
             let Some(own) = self.triangle_contact(index, triangle) else { continue };
@@ -214,8 +213,4 @@ impl Reference {
             self.push_on(i, contact.owner as u32, own, contact.arm);
         }
     }
-}
-
-fn sum_of_components(v: Vec3) -> f32 {
-    v.x.abs() + v.y.abs() + v.z.abs()
 }

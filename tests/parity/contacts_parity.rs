@@ -133,6 +133,35 @@ fn many_colliders_agree() {
     assert!(touched >= 4, "{touched} colliders were touched");
 }
 
+/// Ground that ends at its border is solid down to its bounding sphere, which also bounds the blocked exits of other
+/// colliders. Particles start everywhere in and around the sphere, fast and slow.
+#[test]
+fn particles_far_below_ground_that_ends_agree() {
+    let gpu = common::gpu();
+    let heights = (0..63).map(|k| 0.1 * common::noise(k)).collect();
+    let ground = Heightfield { columns: 9, rows: 7, spacing: 0.1, heights, ends_at_border: true };
+    let pose = Pose { position: [0.6, 0.0, 0.5], rotation: [0.9, 0.1, -0.1, 0.4] };
+    let ground = Collider { pose, ..Collider::new(ground.into(), [0.0; 3]) };
+    for is_alone in [true, false] {
+        let mut scene = Scene::new();
+        scene.add_collider(ground.clone()).unwrap();
+        if !is_alone {
+            scene.add_collider(Collider::new(Shape::Sphere { radius: 0.7 }, [0.1, 0.0, 0.0])).unwrap();
+            scene.add_collider(Collider::new(Shape::Box { half_extents: [0.4; 3] }, [0.6, -0.2, 0.5])).unwrap();
+        }
+        for i in 0..3000u32 {
+            let at = |k: u32, center: f32, size: f32| center + size * common::noise(6 * i + k);
+            let position = [at(0, 0.6, 1.1), at(1, 0.0, 1.1), at(2, 0.5, 1.1)];
+            let velocity = [at(3, 0.0, 6.0), at(4, 0.0, 6.0), at(5, 0.0, 6.0)];
+            scene.add_particle(Particle { position, velocity, inverse_mass: 100.0 }).unwrap();
+        }
+        let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, ..Settings::default() });
+        let passes = pair.passes(4);
+        let difference = pair.first_difference(tolerance(&gpu), passes);
+        assert!(difference.is_none(), "alone {is_alone}: {difference:#?}");
+    }
+}
+
 #[test]
 fn moving_colliders_agree() {
     let gpu = common::gpu();

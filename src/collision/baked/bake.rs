@@ -13,6 +13,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Margin around the mesh in cells: points near the mesh lie inside the grid, where the gradient is exact.
 const PADDING: f64 = 4.0;
+/// The greatest size of a cell \[m\]: its margin then has coordinates below those of [`DistanceField::check`].
+const MAX_CELL: f32 = 1e6;
 /// Default number of cells along the largest side of a mesh.
 const CELLS: f64 = 64.0;
 
@@ -36,7 +38,7 @@ impl DistanceField {
     /// - The mesh has no vertices or triangles, a position is not finite, an index is out of range, or a triangle has
     ///   no area.
     /// - A closed mesh has an edge without exactly one triangle in each direction, or encloses no volume.
-    /// - The grid has more than 16 777 216 samples.
+    /// - A cell is not positive, or larger than 1e6 m. The grid has more than 16 777 216 samples.
     pub fn bake(vertices: &[[f32; 3]], triangles: &[[u32; 3]], cell: Option<f32>, sides: Sides) -> Result<Self> {
         Self::bake_any(vertices, triangles, cell, sides, true)
     }
@@ -67,6 +69,9 @@ impl DistanceField {
         }
         if let Some(cell) = cell {
             check_positive("cell of a distance field", cell)?;
+            if cell > MAX_CELL {
+                return Err(Error::invalid("cell of a distance field", cell, "at most 1e6 m"));
+            }
         }
         // Checks positions, indices and areas.
         Topology::new(vertices, triangles)?;
