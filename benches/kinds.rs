@@ -14,7 +14,7 @@ use supple::gpu::{Context, Timestamps};
 use supple::internals::Pass;
 use supple::{
     Area, Balloon, Bending, ClothGrid, CosineBend, Distance, DistanceLimit, Elasticity, Execution, Fabric, Limit,
-    Material, Orthotropic, Scene, Settings, SoftBody, Solver, Sweep,
+    Material, Orthotropic, Scene, Settings, SoftBody, Solver, Stiffening, Sweep, TensionPiece,
 };
 
 /// Measurements per value, and sweeps per measurement.
@@ -159,7 +159,8 @@ fn scenes(size: f64) -> supple::Result<Vec<(&'static str, Scene)>> {
         ("hinge", cloth(Bending::Hinges, side(33_000.0))?),
         ("isometric_bend", cloth(Bending::Isometric, side(100_000.0))?),
         ("area", areas),
-        ("membrane", sheet(side(17_000.0))?),
+        ("membrane", sheet(side(17_000.0), Stiffening::NONE)?),
+        ("membrane_limit", sheet(side(25_000.0), limits_of_both())?),
         ("neo_hookean", body(Elasticity::NeoHookean { young: 1e5, poisson_ratio: 0.3, damping_time: 0.0 })?),
         ("volume", body(Elasticity::Elastic { young: 1e5, bulk: 1e6, damping_time: 0.0 })?),
         ("shape_matching", body(Elasticity::Regions { rings: 1, shape: Material::RIGID })?),
@@ -167,9 +168,16 @@ fn scenes(size: f64) -> supple::Result<Vec<(&'static str, Scene)>> {
     ])
 }
 
+/// One limit per thread and triangle.
+fn limits_of_both() -> Stiffening {
+    let piece = [Some(TensionPiece { strain: 0.01, modulus: 2e3 }), None];
+    Stiffening { warp: piece, weft: piece }
+}
+
 /// A square sheet of `side` × `side` particles with membranes.
-fn sheet(side: u32) -> supple::Result<Scene> {
-    let fabric = Fabric { membrane: Some(Orthotropic::isotropic(1e3, 0.3)), ..Fabric::default() };
+fn sheet(side: u32, stiffening: Stiffening) -> supple::Result<Scene> {
+    let membrane = Orthotropic { stiffening, ..Orthotropic::isotropic(1e3, 0.3) };
+    let fabric = Fabric { membrane: Some(membrane), ..Fabric::default() };
     let mut scene = Scene::new();
     scene.add_cloth_grid(&ClothGrid { columns: side, rows: side, fabric, tethers: None, ..ClothGrid::default() })?;
     Ok(scene)

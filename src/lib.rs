@@ -80,7 +80,7 @@ pub use collision::{
 };
 pub use constraints::{
     Area, BendTwist, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Limit, LineBend,
-    Membrane, NeoHookean, PlasticStrain, Plasticity, Pressure, ShapeMatching, StretchShear, Volume,
+    Membrane, MembraneLimit, NeoHookean, PlasticStrain, Plasticity, Pressure, ShapeMatching, StretchShear, Volume,
 };
 pub use error::{Error, Result};
 pub use gpu::{Instances, Solver, required_limits, required_limits_with};
@@ -91,7 +91,8 @@ pub use scene::{
     ClothGrid, ClothMesh, Cord, CutCloth, EdgeTriangle, Elasticity, Fabric, Intersections, JointCapsule, JointWeights,
     Material, MaterialId, Numbering, Orientation, OrientationId, Orthotropic, Particle, ParticlePoint, Ray, RayHit,
     Rod, RodMaterial, RodParts, RodRest, RodStiffness, Rope, RopeParts, Scene, SceneMap, Skinned, SkinnedLimits,
-    SkinnedMesh, SkinnedPose, SoftBody, SoftParts, Strain, Tearing, TetMesh, TetherForce, Tethers, count_intersections,
+    SkinnedMesh, SkinnedPose, SoftBody, SoftParts, Stiffening, Strain, Tearing, TensionPiece, TetMesh, TetherForce,
+    Tethers, count_intersections,
 };
 pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
 pub use sim::{Diagnostics, Running, TearRequest, Tears};

@@ -11,17 +11,19 @@
 @group(0) @binding(3) var<storage, read> chains: array<vec2u>;
 // record and SEGMENT, three entities
 @group(0) @binding(4) var<storage, read> link_rows: array<vec4u>;
-// b and α̃/(1 + γ); relaxation factor; nine gradients; D⁻¹; L to the link before; L to the one before that; y
-@group(0) @binding(5) var<storage, read_write> links: array<vec4f>;
-@group(0) @binding(6) var<storage, read_write> joint_lambdas: array<f32>;
-@group(0) @binding(7) var<storage, read_write> segment_lambdas: array<f32>;
+// LINK_ROWS rows per link: b and α̃/(1 + γ); relaxation factor; nine gradients.
+@group(0) @binding(5) var<storage, read> links: array<vec4f>;
+// FACTOR_ROWS rows per link: D⁻¹; L to the link before; L to the one before that; y.
+@group(0) @binding(6) var<storage, read_write> factors: array<vec4f>;
+@group(0) @binding(7) var<storage, read_write> joint_lambdas: array<f32>;
+@group(0) @binding(8) var<storage, read_write> segment_lambdas: array<f32>;
 
 override KEEP_LAMBDA: bool = false;
 
-const INVERSE = 11u;
-const BESIDE = 14u;
-const NEXT = 17u;
-const Y = 20u;
+const INVERSE = 0u;
+const BESIDE = 3u;
+const NEXT = 6u;
+const Y = 9u;
 const NO_ENTITY = 0xffffffffu;
 const SEGMENT = 0x80000000u;
 // Least α̃ in the decomposition as a part of the diagonal of J W Jᵀ: with less, rounding would exceed the pivots.
@@ -34,16 +36,26 @@ struct Matrix {
     c: vec3f,
 }
 
-fn matrix_at(place: u32, row: u32) -> Matrix {
-    let at = LINK_ROWS * place + row;
+// Returns the gradients of entity k of a link.
+fn gradient_at(place: u32, k: u32) -> Matrix {
+    let at = LINK_ROWS * place + 2u + 3u * k;
     return Matrix(links[at].xyz, links[at + 1u].xyz, links[at + 2u].xyz);
 }
 
-fn set_matrix(place: u32, row: u32, matrix: Matrix) {
-    let at = LINK_ROWS * place + row;
-    links[at] = vec4f(matrix.a, 0.0);
-    links[at + 1u] = vec4f(matrix.b, 0.0);
-    links[at + 2u] = vec4f(matrix.c, 0.0);
+fn factor_at(place: u32, row: u32) -> Matrix {
+    let at = FACTOR_ROWS * place + row;
+    return Matrix(factors[at].xyz, factors[at + 1u].xyz, factors[at + 2u].xyz);
+}
+
+fn set_factor(place: u32, row: u32, matrix: Matrix) {
+    let at = FACTOR_ROWS * place + row;
+    factors[at] = vec4f(matrix.a, 0.0);
+    factors[at + 1u] = vec4f(matrix.b, 0.0);
+    factors[at + 2u] = vec4f(matrix.c, 0.0);
+}
+
+fn y_at(place: u32) -> vec3f {
+    return factors[FACTOR_ROWS * place + Y].xyz;
 }
 
 // Returns A v.
@@ -90,7 +102,7 @@ fn coupled_all(sum: Matrix, entity: u32, place: u32, k: u32, same: vec3u, other:
         return sum;
     }
     let m = select(select(2u, 1u, same.y == entity), 0u, same.x == entity);
-    return coupled(sum, entity, matrix_at(place, 2u + 3u * k), matrix_at(other, 2u + 3u * m));
+    return coupled(sum, entity, gradient_at(place, k), gradient_at(other, m));
 }
 
 // Returns J W Jᵀ of two links.
@@ -121,21 +133,21 @@ fn decompose(first: u32, place: u32) {
     var beside = Matrix();
     if place > first + 1u {
         let far = coupling(place, place - 2u);
-        let next = times_transposed(far, matrix_at(place - 2u, INVERSE));
+        let next = times_transposed(far, factor_at(place - 2u, INVERSE));
         diagonal = minus(diagonal, times_transposed(far, next));
-        beside = times_transposed(far, matrix_at(place - 1u, BESIDE));
-        y = opaque(y - times(next, links[LINK_ROWS * (place - 2u) + Y].xyz), span.zero);
-        set_matrix(place, NEXT, next);
+        beside = times_transposed(far, factor_at(place - 1u, BESIDE));
+        y = opaque(y - times(next, y_at(place - 2u)), span.zero);
+        set_factor(place, NEXT, next);
     }
     if place > first {
         let near = minus(coupling(place, place - 1u), beside);
-        beside = times_transposed(near, matrix_at(place - 1u, INVERSE));
+        beside = times_transposed(near, factor_at(place - 1u, INVERSE));
         diagonal = minus(diagonal, times_transposed(near, beside));
-        y = opaque(y - times(beside, links[LINK_ROWS * (place - 1u) + Y].xyz), span.zero);
+        y = opaque(y - times(beside, y_at(place - 1u)), span.zero);
     }
-    set_matrix(place, INVERSE, inverse_of(diagonal, opaque(least * 0.25, span.zero)));
-    set_matrix(place, BESIDE, beside);
-    links[LINK_ROWS * place + Y] = vec4f(y, 0.0);
+    set_factor(place, INVERSE, inverse_of(diagonal, opaque(least * 0.25, span.zero)));
+    set_factor(place, BESIDE, beside);
+    factors[FACTOR_ROWS * place + Y] = vec4f(y, 0.0);
 }
 
 // Adds Δλ to λ, and ∇C Δλ to the displacements.
@@ -155,7 +167,7 @@ fn apply(place: u32, delta: vec3f) {
     for (var k = 0u; k < AXES; k++) {
         let entity = row[1u + k];
         if entity != NO_ENTITY {
-            let impulse = transposed_times(matrix_at(place, 2u + 3u * k), delta);
+            let impulse = transposed_times(gradient_at(place, k), delta);
             let moved = displacements[entity].xyz + opaque(impulse * positions[entity].w, span.zero);
             displacements[entity] = vec4f(moved, 0.0);
         }
@@ -177,12 +189,12 @@ fn solve_chains(@builtin(global_invocation_id) id: vec3u) {
     var z2 = vec3f();
     for (var back = 1u; back <= chain.y; back++) {
         let place = end - back;
-        var z = times(matrix_at(place, INVERSE), links[LINK_ROWS * place + Y].xyz);
+        var z = times(factor_at(place, INVERSE), y_at(place));
         if back > 1u {
-            z = opaque(z - transposed_times(matrix_at(place + 1u, BESIDE), z1), span.zero);
+            z = opaque(z - transposed_times(factor_at(place + 1u, BESIDE), z1), span.zero);
         }
         if back > 2u {
-            z = opaque(z - transposed_times(matrix_at(place + 2u, NEXT), z2), span.zero);
+            z = opaque(z - transposed_times(factor_at(place + 2u, NEXT), z2), span.zero);
         }
         apply(place, opaque(z * links[LINK_ROWS * place + 1u].x, span.zero));
         z2 = z1;

@@ -1,7 +1,8 @@
 //! Distance limit: an upper or lower bound on the distance of two particles.
 //!
 //! C = s (|x₀ − x₁| − L) ≤ 0, ∇₀C = s n, ∇₁C = −s n, n as in [`super::Distance`]. The sign s is 1 for [`Limit::AtMost`]
-//! and −1 for [`Limit::AtLeast`]. λ stays at or below 0, so a satisfied constraint does not act. Compliance in m/N.
+//! and −1 for [`Limit::AtLeast`]. λ stays at or below 0, so a satisfied constraint does not act. With a
+//! damping time τ the force begins where C + τ dC/dt = 0. Compliance in m/N.
 //!
 //! Examples:
 //!

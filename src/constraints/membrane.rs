@@ -62,8 +62,7 @@ impl Membrane {
     /// # Errors
     /// The triangle has no area, or a coefficient is not finite.
     pub fn new(particles: [u32; 3], rest: [[f32; 2]; 3], weights: [f32; 3]) -> Result<Self> {
-        let [x0, x1, x2] = rest.map(|x| DVec2::from(x.map(f64::from)));
-        Self::from_edges(particles, [x1 - x0, x2 - x0], weights.map(f64::from))
+        Self::from_edges(particles, flat_edges(rest), weights.map(f64::from))
     }
 
     /// The same with the corners at rest in space \[m\]; u runs along `warp` within the plane of the triangle.
@@ -71,15 +70,17 @@ impl Membrane {
     /// # Errors
     /// The errors of [`Membrane::new`]; the warp is perpendicular to the triangle, within 1e-3 rad.
     pub fn along(particles: [u32; 3], rest: [[f32; 3]; 3], warp: [f32; 3], weights: [f32; 3]) -> Result<Self> {
-        let [x0, x1, x2] = rest.map(|x| DVec3::from(x.map(f64::from)));
-        let edges = [x1 - x0, x2 - x0];
-        let what = || format!("a membrane of particles {particles:?}");
-        let edges = in_material(edges, DVec3::from(warp.map(f64::from)), what)?;
+        let edges = edges_along(rest, warp, || format!("a membrane of particles {particles:?}"))?;
         Self::from_edges(particles, edges, weights.map(f64::from))
     }
 
     /// [`Membrane::new`] from the edges a and b at rest \[m\].
-    pub(crate) fn from_edges(particles: [u32; 3], [a, b]: [DVec2; 2], [uu, vv, uv]: [f64; 3]) -> Result<Self> {
+    pub(crate) fn from_edges(particles: [u32; 3], edges: [DVec2; 2], weights: [f64; 3]) -> Result<Self> {
+        Self::beyond(particles, edges, weights, 0.0)
+    }
+
+    /// The same with C = √A (w : E − ε) for a strain ε.
+    pub(super) fn beyond(particles: [u32; 3], [a, b]: [DVec2; 2], [uu, vv, uv]: [f64; 3], strain: f64) -> Result<Self> {
         let determinant = a.perp_dot(b);
         let inverse = DMat2::from_cols(a, b).inverse();
         let scale = (0.5 * determinant.abs()).sqrt();
@@ -88,7 +89,7 @@ impl Membrane {
         let membrane = Self {
             particles,
             coefficients: [m.x_axis.x, m.x_axis.y, m.y_axis.y].map(|m| m as f32),
-            offset: (0.5 * scale * (uu + vv)) as f32,
+            offset: (scale * (0.5 * (uu + vv) + strain)) as f32,
         };
         if determinant == 0.0 || !determinant.is_finite() {
             let what = format!("area of a membrane of particles {particles:?}");
@@ -98,13 +99,25 @@ impl Membrane {
         Ok(membrane)
     }
 
-    fn check_named(&self, what: impl Fn() -> String) -> Result<()> {
+    pub(super) fn check_named(&self, what: impl Fn() -> String) -> Result<()> {
         let values = self.coefficients.into_iter().chain([self.offset]);
         match values.into_iter().find(|value| !(-1e12..=1e12).contains(value)) {
             None => Ok(()),
             Some(value) => Err(Error::invalid(format!("coefficient of {}", what()), value, "-1e12 to 1e12")),
         }
     }
+}
+
+/// The edges a and b of a triangle in the plane.
+pub(super) fn flat_edges(rest: [[f32; 2]; 3]) -> [DVec2; 2] {
+    let [x0, x1, x2] = rest.map(|x| DVec2::from(x.map(f64::from)));
+    [x1 - x0, x2 - x0]
+}
+
+/// The same of a triangle in space, in material coordinates.
+pub(super) fn edges_along(rest: [[f32; 3]; 3], warp: [f32; 3], what: impl Fn() -> String) -> Result<[DVec2; 2]> {
+    let [x0, x1, x2] = rest.map(|x| DVec3::from(x.map(f64::from)));
+    in_material([x1 - x0, x2 - x0], DVec3::from(warp.map(f64::from)), what)
 }
 
 /// The edges of a triangle in material coordinates: u along the projection of `warp` to its plane, v perpendicular to
@@ -142,7 +155,7 @@ impl Kind for Membrane {
     }
 }
 
-fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
+pub(super) fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
     let [m11, m12, m22, offset] = [0, 1, 2, 3].map(|index| f32::from_bits(parameters[index]));
     let (a, b) = (p[1] - p[0], p[2] - p[0]);
     grad[1] = a * m11 + b * m12;

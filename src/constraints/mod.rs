@@ -1,7 +1,8 @@
 //! Constraint kinds: constraint function C, gradient ∇C and record of each.
 //!
 //! A kind is one Rust file (descriptor with units, record, C, ∇C, samples) and one shader,
-//! `shaders/constraints/<name>.wgsl` (C and ∇C). All other code is common to all kinds:
+//! `shaders/constraints/<name>.wgsl` (C and ∇C), which [`MembraneLimit`] shares with [`Membrane`]. All other code is common to all
+//! kinds:
 //!
 //! - `shaders/schedule/project.wgsl` and `src/reference/constraints.rs` gather, project and scatter.
 //! - [`xpbd`] and `shaders/common/xpbd.wgsl` contain the XPBD update.
@@ -24,6 +25,7 @@
 //! | [`Pressure`] | any | V − p V₀ of a closed surface | m⁶/J |
 //! | [`StretchShear`] | 2, 1 orientation | \|s (Rᵀ (x₁ − x₀)/l − e₃)\|, the strain of a segment of a rod | 1/J |
 //! | [`Distance`] | 2 | l − L₀ | m²/J = m/N |
+//! | [`MembraneLimit`] | 3 | √A (w : E − ε) ≤ 0, a limit of that component | m²/J = m/N |
 //! | [`DistanceLimit`] | 2 | l ≤ L or l ≥ L | m²/J = m/N |
 //!
 //! # Record
@@ -47,6 +49,7 @@ mod hinge;
 mod isometric_bend;
 mod line_bend;
 mod membrane;
+mod membrane_limit;
 mod neo_hookean;
 mod orientation;
 pub(crate) mod plasticity;
@@ -68,6 +71,7 @@ pub use isometric_bend::IsometricBend;
 pub use line_bend::LineBend;
 pub use membrane::Membrane;
 pub(crate) use membrane::in_material;
+pub use membrane_limit::MembraneLimit;
 pub use neo_hookean::NeoHookean;
 pub use orientation::OrientationId;
 pub use plasticity::{Measure, PlasticStrain, Plasticity};
@@ -249,7 +253,7 @@ pub trait Kind: Copy + std::fmt::Debug {
     fn check(&self, index: usize) -> Result<()>;
 }
 
-/// All kinds in the order of projection within an iteration: bending first, distances last, so the stiffest constraints
+/// All kinds in the order of projection within an iteration: bending first, distances and limits last, so the stiffest constraints
 /// have the smallest error.
 pub static KINDS: &[&KindInfo] = &[
     Hinge::INFO,
@@ -265,6 +269,7 @@ pub static KINDS: &[&KindInfo] = &[
     Pressure::INFO,
     StretchShear::INFO,
     Distance::INFO,
+    MembraneLimit::INFO,
     DistanceLimit::INFO,
 ];
 

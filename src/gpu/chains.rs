@@ -12,21 +12,23 @@ use crate::schedule::chains::{Chains, chain_kinds};
 use crate::schedule::compiled::CompiledScene;
 use wgpu::BufferUsages;
 
-/// `vec4` rows of a link.
-const LINK_ROWS: u64 = 21;
+/// `vec4` rows of a link, and of its blocks of the decomposition. In two buffers they fit in the least binding size of WebGPU for twice as
+/// many rods.
+const LINK_ROWS: u64 = 11;
+const FACTOR_ROWS: u64 = 10;
 
-/// Bytes of a link.
+/// Bytes of a link in the larger of the two buffers.
 pub(super) const LINK_BYTES: u64 = 16 * LINK_ROWS;
 
 /// Threads of a workgroup: a scene has few chains, and small workgroups distribute them over more compute units.
 const WORKGROUP_SIZE: u32 = 32;
 
-/// Span, positions, displacements, chains, rows of links, links, λ of joints, λ of segments.
-const SLOTS: [Slot; 8] = [Span, Read, Write, Read, Read, Write, Write, Write];
+/// Span, positions, displacements, chains, rows of links, links, factors, λ of joints, λ of segments.
+const SLOTS: [Slot; 9] = [Span, Read, Write, Read, Read, Read, Write, Write, Write];
 
 /// The constants of the passes of chains.
 pub(super) fn constants() -> String {
-    format!("const LINK_ROWS = {LINK_ROWS}u;\n")
+    format!("const LINK_ROWS = {LINK_ROWS}u;\nconst FACTOR_ROWS = {FACTOR_ROWS}u;\n")
 }
 
 #[derive(Debug)]
@@ -34,6 +36,7 @@ pub(super) struct ChainBuffers {
     pub chains: wgpu::Buffer,
     pub rows: wgpu::Buffer,
     pub links: wgpu::Buffer,
+    pub factors: wgpu::Buffer,
     /// The first row of its spans: two each colour, the first iteration and later ones.
     first_span: u32,
 }
@@ -54,6 +57,7 @@ impl ChainBuffers {
             chains: maker.filled(queue, "chains", &own.chains, storage)?,
             rows: maker.filled(queue, "chain_rows", &own.links, storage)?,
             links: maker.empty("chain_links", own.links.len() as u64 * LINK_BYTES, storage)?,
+            factors: maker.empty("chain_factors", own.links.len() as u64 * 16 * FACTOR_ROWS, storage)?,
             first_span,
         })
     }
@@ -65,7 +69,7 @@ impl ChainBuffers {
 
     /// Size of all of them [bytes].
     pub fn bytes(&self) -> u64 {
-        sizes(&[&self.chains, &self.rows, &self.links])
+        sizes(&[&self.chains, &self.rows, &self.links, &self.factors])
     }
 
     pub fn bind(
@@ -77,7 +81,7 @@ impl ChainBuffers {
     ) -> wgpu::BindGroup {
         let [spans, positions, displacements] = motion;
         let [joints, segments] = chain_kinds().map(|kind| &kinds[kind].lambdas);
-        let bound = [positions, displacements, &self.chains, &self.rows, &self.links, joints, segments];
+        let bound = [positions, displacements, &self.chains, &self.rows, &self.links, &self.factors, joints, segments];
         stage.bind_span(device, spans, &bound)
     }
 }

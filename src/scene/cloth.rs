@@ -2,7 +2,7 @@
 
 use super::bending::GridLines;
 use super::cloth_links::{Links, Measured, inverse_masses};
-use super::membrane::{Membranes, Texture};
+use super::membrane::{AddedMembranes, Membranes, Texture};
 use super::tearing::{TearableCloth, twin_kinds};
 use super::{
     Bending, Fabric, Material, MaterialId, MeshReport, Particle, Scene, TetheredBody, Tethers, Topology, bending,
@@ -82,6 +82,9 @@ pub struct Cloth {
     /// [`crate::Membrane`] constraints, by triangle: all of the shear, then of the weft, then of the warp. Empty unless the fabric has a
     /// [`Fabric::membrane`]; `structural` and `shear` are empty then.
     pub membranes: Range<u32>,
+    /// [`crate::MembraneLimit`] constraints, by triangle: those of each piece of the weft, then of the warp. Empty without
+    /// [`crate::Orthotropic::stiffening`].
+    pub membrane_limits: Range<u32>,
     /// The entries of the material table that belong to this cloth.
     pub materials: ClothMaterials,
     /// Defects of the mesh.
@@ -104,6 +107,8 @@ pub struct ClothMaterials {
     pub bend: MaterialId,
     /// Materials of the membrane constraints of warp, weft and shear; see [`crate::constraints::Membrane`].
     pub membrane: Option<[MaterialId; 3]>,
+    /// Materials of the pieces of [`crate::Orthotropic::stiffening`] along warp and weft.
+    pub stiffening: [[Option<MaterialId>; 2]; 2],
 }
 
 impl ClothGrid {
@@ -235,11 +240,7 @@ impl Scene {
         links.check_lengths(positions, base)?;
         let measured = Measured { links: &links, positions, base };
         let membranes = Membranes::new(&measured, triangles, links.texture, fabric)?;
-        let masses = inverse_masses(&links.areas, fabric.area_density)?;
-        let reserve = fabric.tearing.map_or(0, |tearing| tearing.reserve(positions.len(), triangles.len()));
-        self.check_room("particles", positions.len() + reserve as usize)?;
-        self.push_vertices(positions, masses);
-        let copies = self.push_reserve(base..base + positions.len() as u32, reserve);
+        let copies = self.push_cloth_vertices(&measured, triangles.len(), fabric)?;
         let first_constraints = twin_kinds().map(|kind| self.constraints[kind].len() as u32);
         let triangles = self.push_triangles(base, triangles);
 
@@ -250,10 +251,12 @@ impl Scene {
         let sides = if fabric.membrane.is_some() { [&[][..]; 2] } else { [&links.structural[..], &links.shear] };
         let (structural, structural_id) = self.push_distances(&measured, sides[0], fabric.structural)?;
         let (shear, shear_id) = self.push_distances(&measured, sides[1], fabric.shear)?;
-        let (membranes, membrane) = self.push_membranes(&membranes)?;
+        let AddedMembranes { membranes, membrane_limits, membrane, stiffening } = self.push_membranes(&membranes)?;
         self.push_stretch_limits(&measured, fabric.stretch_limit)?;
         let hinges = self.push_bends(&measured, fabric, bend_id);
 
+        let materials =
+            ClothMaterials { structural: structural_id, shear: shear_id, bend: bend_id, membrane, stiffening };
         let cloth = Cloth {
             particles: base..base + positions.len() as u32,
             triangles,
@@ -262,7 +265,8 @@ impl Scene {
             bend,
             hinges,
             membranes,
-            materials: ClothMaterials { structural: structural_id, shear: shear_id, bend: bend_id, membrane },
+            membrane_limits,
+            materials,
             report: links.report,
             grid: links.lines.map(|lines| [lines.columns, lines.rows]),
             soft_hinges: fabric.bending == Bending::Hinges
@@ -279,6 +283,16 @@ impl Scene {
         }
         self.bodies.push(body);
         Ok(cloth)
+    }
+
+    /// Adds the vertices of a cloth, and particles for those that tear apart; returns the latter.
+    fn push_cloth_vertices(&mut self, cloth: &Measured<'_>, triangles: usize, fabric: &Fabric) -> Result<Range<u32>> {
+        let (positions, base) = (cloth.positions, cloth.base);
+        let masses = inverse_masses(&cloth.links.areas, fabric.area_density)?;
+        let reserve = fabric.tearing.map_or(0, |tearing| tearing.reserve(positions.len(), triangles));
+        self.check_room("particles", positions.len() + reserve as usize)?;
+        self.push_vertices(positions, masses);
+        Ok(self.push_reserve(base..base + positions.len() as u32, reserve))
     }
 
     fn push_tethered(&mut self, cloth: &Cloth, particles: Range<u32>, fabric: &Fabric, tethers: Option<Tethers>) {

@@ -59,7 +59,7 @@ pub(crate) use follower::{Follower, follows};
 pub use intersections::{EdgeTriangle, Intersections, count_intersections};
 pub use lattice::{Embedded, Lattice};
 pub use material::{Cord, Fabric, Material, MaterialId};
-pub use membrane::Orthotropic;
+pub use membrane::{Orthotropic, Stiffening, TensionPiece};
 pub use numbering::Numbering;
 pub use open_contacts::OpenContacts;
 pub use orientation::Orientation;

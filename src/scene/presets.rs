@@ -38,7 +38,7 @@
 //! | cotton, three strands, 12.7 mm | 0.10 | 4.5e4 | breaking load 6.7 kN; elongation at break 10 to 20 %, typical |
 //! | rubber band, 6 mm × 1 mm | 0.0057 | 9 | rubber as above, E 1.5 MPa |
 
-use super::{Bending, Cord, Fabric, Material, Orthotropic};
+use super::{Bending, Cord, Fabric, Material, Orthotropic, Stiffening};
 
 /// A woven fabric: E_t [N/m], G [N/m], B [N·m].
 const fn woven(area_density: f32, tensile: f32, shear: f32, bending: f32) -> Fabric {
@@ -72,7 +72,14 @@ impl Fabric {
     /// shear 53 N/m, Poisson ratio 0.05. It stretches: omit tethers, or see [`super::Tethers::scale`].
     pub const STRETCH_DENIM: Self = Self {
         area_density: 0.324,
-        membrane: Some(Orthotropic { warp: 2026.8, weft: 410.5, shear: 53.39, poisson_ratio: 0.0498, direction: None }),
+        membrane: Some(Orthotropic {
+            warp: 2026.8,
+            weft: 410.5,
+            shear: 53.39,
+            poisson_ratio: 0.0498,
+            direction: None,
+            stiffening: Stiffening::NONE,
+        }),
         ..Self::DENIM
     };
     /// Wool suiting: 200 g/m².

@@ -13,8 +13,8 @@ use std::ops::Range;
 /// strains of rows and columns, times the squares of the components of that direction, so that shear alone tears nothing.
 ///
 /// The tension across an edge is its strain times the stiffness of the membrane [N/m]: 1/α in a grid of square cells whose
-/// structural compliance is α [m/N], or the modulus of [`super::Orthotropic`]. A strength of S [N/m] is a strain of S α. A rigid
-/// fabric stretches by the error of a sweep only, and tears at no defined force.
+/// structural compliance is α [m/N], or the modulus of [`super::Orthotropic`] without stiffening. A strength of S [N/m] is a strain of S α. A rigid
+/// fabric, or a piece of infinite modulus below the strength, stretches by the error of a sweep only and tears at no defined force.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tearing {
     /// The strain across an edge beyond which it tears, greater than 0; infinite = only the edges of [`Scene::set_tear_strain`]

@@ -6,13 +6,14 @@ use super::format::Switch;
 use super::mesh::Surface;
 use super::obj::TextureCoordinates;
 use super::parts::{
-    BendingFile, ClothGridFile, ClothMeshFile, CordFile, FabricFile, MembraneFile, RopeFile, TethersFile,
+    BendingFile, ClothGridFile, ClothMeshFile, CordFile, FabricFile, MembraneFile, RopeFile, TensionPieceFile,
+    TethersFile,
 };
 use super::values::NameOr;
 use super::{Hint, Part};
 use crate::scene::{
-    Bending, Cloth, ClothGrid, ClothMesh, Cord, Fabric, MeshReport, Orthotropic, RenderMesh, Rope, Scene, Tearing,
-    Tethers,
+    Bending, Cloth, ClothGrid, ClothMesh, Cord, Fabric, MeshReport, Orthotropic, RenderMesh, Rope, Scene, Stiffening,
+    Tearing, TensionPiece, Tethers,
 };
 
 /// The fields of a polyline: points; or its ends and the number of its segments.
@@ -133,7 +134,9 @@ impl Builder<'_> {
             Some(BendingFile::Isometric) => Bending::Isometric,
             Some(BendingFile::None) => Bending::None,
         };
-        fabric.membrane = file.membrane.map(Orthotropic::from).or(fabric.membrane);
+        if let Some(membrane) = &file.membrane {
+            fabric.membrane = Some(orthotropic(membrane)?);
+        }
         fabric.tearing = file.tearing.map(Tearing::from);
         if let Some(tearing) = fabric.tearing {
             self.check_room(tearing.copies.into())?;
@@ -175,16 +178,25 @@ fn tethers(given: Option<&Switch<TethersFile>>) -> Option<Tethers> {
     }
 }
 
-impl From<MembraneFile> for Orthotropic {
-    fn from(file: MembraneFile) -> Self {
-        let isotropic = Self::isotropic(file.warp, file.poisson_ratio);
-        Self {
-            weft: file.weft.unwrap_or(file.warp),
-            shear: file.shear.unwrap_or(isotropic.shear),
-            direction: file.direction,
-            ..isotropic
-        }
+fn orthotropic(file: &MembraneFile) -> Result<Orthotropic, Reason> {
+    let isotropic = Orthotropic::isotropic(file.warp, file.poisson_ratio);
+    let (warp, weft) = (tension_pieces("warp", &file.warp_pieces)?, tension_pieces("weft", &file.weft_pieces)?);
+    Ok(Orthotropic {
+        weft: file.weft.unwrap_or(file.warp),
+        shear: file.shear.unwrap_or(isotropic.shear),
+        direction: file.direction,
+        stiffening: Stiffening { warp, weft },
+        ..isotropic
+    })
+}
+
+fn tension_pieces(thread: &str, files: &[TensionPieceFile]) -> Result<[Option<TensionPiece>; 2], Reason> {
+    if files.len() > 2 {
+        return Err(format!("membrane.{thread}_pieces has {} pieces, but at most 2 are possible", files.len()).into());
     }
+    let piece =
+        |file: &TensionPieceFile| TensionPiece { strain: file.strain, modulus: file.modulus.unwrap_or(f32::INFINITY) };
+    Ok([0, 1].map(|index| files.get(index).map(piece)))
 }
 
 /// The defects of a mesh that change the motion of the cloth.

@@ -99,6 +99,19 @@ pub(super) enum Constraint {
         /// The material [m/N]. Default rigid.
         material: Option<NameOr<MaterialFile>>,
     },
+    /// Keeps a component of the in-plane strain of a triangle at or below a limit.
+    MembraneLimit {
+        /// The corners.
+        particles: Vec<[Selection; 3]>,
+        /// The limit of the Green strain.
+        strain: f32,
+        /// As of `membrane`.
+        weights: Option<[f32; 3]>,
+        /// As of `membrane`.
+        direction: Option<[f32; 3]>,
+        /// The material [m/N]. Default rigid.
+        material: Option<NameOr<MaterialFile>>,
+    },
     /// Keeps a tetrahedron undistorted: with `volume` a neo-Hookean solid.
     NeoHookean {
         /// The corners, with (x1 − x0)·((x2 − x0) × (x3 − x0)) > 0.

@@ -6,7 +6,7 @@ use super::error::{At, FileError, Reason};
 use super::format::MaterialFile;
 use super::values::{NameOr, OneOrMany, Selection};
 use crate::constraints::{Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Kind, Limit};
-use crate::constraints::{LineBend, Membrane, NeoHookean, Pressure, ShapeMatching, Volume};
+use crate::constraints::{LineBend, Membrane, MembraneLimit, NeoHookean, Pressure, ShapeMatching, Volume};
 use glam::{DVec3, Vec3};
 use std::f32::consts::PI;
 
@@ -52,6 +52,12 @@ impl Builder<'_> {
             Constraint::Membrane { particles, weights, direction, material } => {
                 let place = place("membrane");
                 self.add_each(&place, particles, material.as_ref(), |entry| entry.membrane(*weights, *direction))
+            }
+            Constraint::MembraneLimit { particles, strain, weights, direction, material } => {
+                let place = place("membrane_limit");
+                self.add_each(&place, particles, material.as_ref(), |entry| {
+                    entry.membrane_limit(*weights, *direction, *strain)
+                })
             }
             Constraint::NeoHookean { particles, scale, material } => {
                 self.add_each(&place("neo_hookean"), particles, material.as_ref(), |entry| entry.neo_hookean(scale))
@@ -257,6 +263,9 @@ impl Entry<2> {
     }
 }
 
+/// The weights of the strain along the warp.
+const ALONG_WARP: [f32; 3] = [1.0, 0.0, 0.0];
+
 /// The constraints of three particles.
 impl Entry<3> {
     fn cosine_bend(&self, rest_angle: Value) -> Result<CosineBend, Reason> {
@@ -271,9 +280,22 @@ impl Entry<3> {
     }
 
     fn membrane(&self, weights: Option<[f32; 3]>, direction: Option<[f32; 3]>) -> Result<Membrane, Reason> {
+        Ok(Membrane::along(self.particles, self.points, self.warp(direction), weights.unwrap_or(ALONG_WARP))?)
+    }
+
+    fn membrane_limit(
+        &self,
+        weights: Option<[f32; 3]>,
+        direction: Option<[f32; 3]>,
+        strain: f32,
+    ) -> Result<MembraneLimit, Reason> {
+        let (warp, weights) = (self.warp(direction), weights.unwrap_or(ALONG_WARP));
+        Ok(MembraneLimit::along(self.particles, self.points, warp, weights, strain)?)
+    }
+
+    fn warp(&self, direction: Option<[f32; 3]>) -> [f32; 3] {
         let [a, b, _] = self.points.map(Vec3::from);
-        let direction = direction.unwrap_or_else(|| (b - a).into());
-        Ok(Membrane::along(self.particles, self.points, direction, weights.unwrap_or([1.0, 0.0, 0.0]))?)
+        direction.unwrap_or_else(|| (b - a).into())
     }
 
     fn area(&self, rest_area: Value) -> Result<Area, Reason> {

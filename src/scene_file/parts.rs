@@ -269,7 +269,7 @@ pub(super) struct FabricFile {
 }
 
 /// An orthotropic membrane.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
 pub(super) struct MembraneFile {
@@ -284,6 +284,25 @@ pub(super) struct MembraneFile {
     pub poisson_ratio: f32,
     /// The direction of the warp. Default: along the rows of a grid, along the first texture coordinate of a mesh.
     pub direction: Option<[f32; 3]>,
+    /// Higher moduli along the warp beyond given strains, at most two, by rising strain. Default: none.
+    #[serde(default)]
+    #[cfg_attr(feature = "scene-schema", schemars(length(max = 2)))]
+    pub warp_pieces: Vec<TensionPieceFile>,
+    /// The same along the weft.
+    #[serde(default)]
+    #[cfg_attr(feature = "scene-schema", schemars(length(max = 2)))]
+    pub weft_pieces: Vec<TensionPieceFile>,
+}
+
+/// A piece of a piecewise linear tension.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
+pub(super) struct TensionPieceFile {
+    /// The Green strain at which the piece begins.
+    pub strain: f32,
+    /// The modulus in the piece [N/m]. Default: infinite, which limits the strain.
+    pub modulus: Option<f32>,
 }
 
 /// "springs": distance constraints, cheap. "hinges": dihedral angles, for cloth that stretches or is curved at rest.

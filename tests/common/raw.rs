@@ -85,6 +85,7 @@ pub fn scene_of(place: usize, sample: &Sample, positions: &[Vec3], material: Mat
         add_raw::<11>,
         add_raw::<12>,
         add_raw::<13>,
+        add_raw::<14>,
     ];
     adders.get(place).expect("a row of `adders` for every kind")(&mut scene, sample, material);
     scene

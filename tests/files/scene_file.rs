@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use supple::scene_file::{FileError, Limits, SceneFile};
 use supple::{
     Balloon, Bending, ClothGrid, ClothMesh, Cord, CosineBend, Distance, DistanceLimit, Elasticity, Fabric, Field,
-    Hinge, Limit, Material, Orthotropic, Particle, Reference, Rope, Scene, Settings, ShapeMatching, SoftBody, Tethers,
-    Wind,
+    Hinge, Limit, Material, Orthotropic, Particle, Reference, Rope, Scene, Settings, ShapeMatching, SoftBody,
+    Stiffening, TensionPiece, Tethers, Wind,
 };
 
 fn parse(text: &str) -> Result<SceneFile, FileError> {
@@ -753,7 +753,7 @@ fn a_cloth_with_given_parameters_equals_that_of_the_library() {
 
 #[test]
 fn a_cloth_with_a_membrane_equals_that_of_the_library() {
-    let membrane = Orthotropic { warp: 2e3, weft: 1e3, shear: 50.0, poisson_ratio: 0.2, direction: None };
+    let membrane = Orthotropic { weft: 1e3, shear: 50.0, ..Orthotropic::isotropic(2e3, 0.2) };
     let fabric = Fabric { membrane: Some(membrane), bending: Bending::Hinges, ..Fabric::default() };
     let mut scene = Scene::new();
     let grid = ClothGrid { columns: 5, rows: 4, fabric, ..ClothGrid::default() };
@@ -762,6 +762,24 @@ fn a_cloth_with_a_membrane_equals_that_of_the_library() {
     let text = r#"{"cloth_grid": {"columns": 5, "rows": 4, "pin": [0], "fabric": {"bending": "hinges",
         "membrane": {"warp": 2000, "weft": 1000, "shear": 50, "poisson_ratio": 0.2}}}}"#;
     assert_same(&good(&with(text, "")), &scene);
+
+    // A tension of three pieces along the warp, of two along the weft.
+    let piece = |strain, modulus| Some(TensionPiece { strain, modulus });
+    let warp = [piece(0.01, 4e3), piece(0.05, f32::INFINITY)];
+    let stiffening = Stiffening { warp, weft: [piece(0.02, 1500.0), None] };
+    let mut scene = Scene::new();
+    let fabric = Fabric { membrane: Some(Orthotropic { stiffening, ..membrane }), ..fabric };
+    let cloth = scene.add_cloth_grid(&ClothGrid { fabric, ..grid }).unwrap();
+    assert_eq!((cloth.membranes.len(), cloth.membrane_limits.len()), (3 * 24, 3 * 24));
+    scene.pin(0).unwrap();
+    let pieces = r#""poisson_ratio": 0.2, "warp_pieces": [{"strain": 0.01, "modulus": 4000}, {"strain": 0.05}],
+        "weft_pieces": [{"strain": 0.02, "modulus": 1500}]"#;
+    let text = text.replace(r#""poisson_ratio": 0.2"#, pieces);
+    assert_same(&good(&with(&text, "")), &scene);
+    let three =
+        text.replace(r#"[{"strain": 0.02, "modulus": 1500}]"#, &format!("[{}]", [r#"{"strain": 0.1}"#; 3].join(", ")));
+    let error = SceneFile::parse(&with(&three, ""), None).unwrap_err().to_string();
+    assert!(error.contains("weft_pieces has 3 pieces, but at most 2"), "{error}");
 
     // An isotropic sheet needs no direction.
     let mut scene = Scene::new();
@@ -788,7 +806,7 @@ fn the_texture_of_a_mesh_gives_the_warp_of_its_membrane() {
     let texture = "vt 0 0\nvt 0 -1\nvt 1 -1\nvt 5 5\nvt 6 4\nvt 6 5\nvt 0 0\n";
     let file = scene("warp", &format!("{vertices}{texture}f 1/1 2/2 3/3\nf 1/4 3/5 4/6\n")).unwrap();
     let membrane =
-        Orthotropic { warp: 2e3, weft: 1e3, shear: 50.0, poisson_ratio: 0.0, direction: Some([0.0, 1.0, 0.0]) };
+        Orthotropic { weft: 1e3, shear: 50.0, direction: Some([0.0, 1.0, 0.0]), ..Orthotropic::isotropic(2e3, 0.0) };
     let fabric = Fabric { membrane: Some(membrane), ..Fabric::default() };
     let mut expected = Scene::new();
     let (positions, triangles) = (file.scene.positions(), file.scene.triangles());
@@ -851,6 +869,7 @@ fn defaults_of_rest_values_leave_a_shape_at_rest() {
         {"distance": {"particles": [[0, 1]]}}, {"hinge": {"particles": [[0, 1, 2, 3]]}},
         {"distance_limit": {"particles": [[0, 2]], "limit": "at_least"}}, {"cosine_bend": {"particles": [[1, 2, 0]]}},
         {"area": {"particles": [[0, 1, 2]]}}, {"membrane": {"particles": [[0, 1, 2]], "weights": [0, 1, 0.5]}},
+        {"membrane_limit": {"particles": [[0, 1, 2]], "strain": 0.0}},
         {"neo_hookean": {"particles": [[0, 1, 2, 3]]}}, {"volume": {"particles": [[0, 1, 2, 3]]}},
         {"pressure": {"triangles": [[0, 2, 1], [0, 3, 2], [0, 1, 3], [1, 2, 3]]}},
         {"shape_matching": {"particles": ["p:all"]}}]"#;

@@ -10,8 +10,9 @@ use supple::gpu::Context;
 use supple::scene::Lattice;
 use supple::{
     Area, Balloon, Bending, ClosedSurface, ClothGrid, ClothMesh, Cord, CosineBend, DistanceLimit, Elasticity, Fabric,
-    Field, Hinge, IsometricBend, Limit, LineBend, Material, Membrane, NeoHookean, Orthotropic, Particle, Pressure,
-    Reference, Result, Rope, Scene, Settings, ShapeMatching, SoftBody, Solver, TetMesh, Volume, Wind,
+    Field, Hinge, IsometricBend, Limit, LineBend, Material, Membrane, MembraneLimit, NeoHookean, Orthotropic, Particle,
+    Pressure, Reference, Result, Rope, Scene, Settings, ShapeMatching, SoftBody, Solver, Stiffening, TensionPiece,
+    TetMesh, Volume, Wind,
 };
 
 const NAN: f32 = f32::NAN;
@@ -218,8 +219,12 @@ fn kind_cases() -> Vec<SceneCase> {
     ]
 }
 
+fn piece(strain: f32, modulus: f32) -> Option<TensionPiece> {
+    Some(TensionPiece { strain, modulus })
+}
+
 fn membrane_cases() -> Vec<SceneCase> {
-    const LAW: Orthotropic = Orthotropic { warp: 2e3, weft: 1e3, shear: 50.0, poisson_ratio: 0.2, direction: None };
+    const LAW: Orthotropic = Orthotropic { weft: 1e3, shear: 50.0, ..Orthotropic::isotropic(2e3, 0.2) };
     const SQUARE: [[f32; 3]; 4] = [[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
     const UV: [[f32; 2]; 3] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]];
     let grid = |change: fn(&mut Orthotropic)| {
@@ -254,6 +259,41 @@ fn membrane_cases() -> Vec<SceneCase> {
         value("a Poisson ratio too small", &["Poisson ratio", "-1.5"], grid(|law| law.poisson_ratio = -1.5)),
         value("a NaN Poisson ratio", &["Poisson ratio", "NaN"], grid(|law| law.poisson_ratio = NAN)),
         value("a modulus too small to invert", &["membrane of a fabric", "1e18"], grid(|law| law.shear = 1e-20)),
+        value("a negative strain", &["strain of piece 0 of the stiffening along the weft", "-0.1"], {
+            grid(|law| law.stiffening.weft[0] = piece(-0.1, 2e3))
+        }),
+        value("strains that fall", &["strain of piece 1 of the stiffening along the warp", "0.02", "greater"], {
+            grid(|law| law.stiffening.warp = [piece(0.02, 3e3), piece(0.02, 4e3)])
+        }),
+        value(
+            "a modulus that falls",
+            &["modulus of piece 0 of the stiffening along the warp", "2000", "500", "greater"],
+            grid(|law| law.stiffening.warp[0] = piece(0.1, 500.0)),
+        ),
+        value(
+            "a NaN modulus",
+            &["modulus of piece 1", "weft", "NaN"],
+            grid(|law| law.stiffening.weft[1] = piece(0.1, NAN)),
+        ),
+        value("a piece beyond a limit", &["modulus of piece 1", "warp", "inf"], {
+            grid(|law| law.stiffening.warp = [piece(0.02, INF), piece(0.04, INF)])
+        }),
+        case("stiffening without a warp", "NotEnabled", &["direction or texture coordinates"], |scene| {
+            let stiffening = Stiffening { warp: [piece(0.1, 2e3), None], ..Stiffening::NONE };
+            let membrane = Some(Orthotropic { stiffening, ..Orthotropic::isotropic(1e3, 0.3) });
+            let fabric = Fabric { membrane, ..Fabric::default() };
+            let mesh = ClothMesh { positions: &SQUARE, triangles: &[[0, 1, 2], [0, 2, 3]], fabric, tethers: None };
+            scene.add_cloth_mesh(&mesh).map(drop)
+        }),
+        value("a membrane limit of NaN strain", &["strain of a membrane limit", "[3, 4, 7]", "NaN"], |_| {
+            MembraneLimit::new([3, 4, 7], UV, [1.0, 0.0, 0.0], NAN).map(drop)
+        }),
+        value("a strain that no triangle has", &["offset of a membrane limit", "[3, 4, 7]", "no triangle"], |_| {
+            MembraneLimit::new([3, 4, 7], UV, [1.0, 0.0, 0.0], -0.6).map(drop)
+        }),
+        value("a limit that no triangle reaches", &["offset of membrane limit 0", "-1", "no triangle"], {
+            adds(MembraneLimit { component: Membrane { particles: [3, 4, 7], coefficients: [1.0; 3], offset: -1.0 } })
+        }),
         value("a NaN warp", &["warp direction", "NaN"], grid(|law| law.direction = Some([NAN, 0.0, 0.0]))),
         value("a warp of no length", &["warp direction", "0"], grid(|law| law.direction = Some([0.0; 3]))),
         value("a warp across a sheet", &["warp direction", "triangle 0 of a cloth"], {

@@ -15,7 +15,7 @@ const POISSON_RATIO: f32 = 0.3;
 
 fn rubber() -> Fabric {
     let shear = MODULUS / (2.0 * (1.0 + POISSON_RATIO));
-    let membrane = Orthotropic { warp: MODULUS, weft: MODULUS, shear, poisson_ratio: POISSON_RATIO, direction: None };
+    let membrane = Orthotropic { shear, ..Orthotropic::isotropic(MODULUS, POISSON_RATIO) };
     Fabric { area_density: 0.5, bending: Bending::None, membrane: Some(membrane), ..Fabric::default() }
 }
 

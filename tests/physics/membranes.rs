@@ -8,10 +8,10 @@ use glam::{DMat2, DVec2};
 use std::collections::HashMap;
 use supple::{
     Bending, ClothGrid, ClothMesh, Collider, Execution, Fabric, Material, Orthotropic, Reference, Scene, SelfCollision,
-    Settings, Shape, Tethers, count_intersections,
+    Settings, Shape, Stiffening, TensionPiece, Tethers, count_intersections,
 };
 
-const LAW: Orthotropic = Orthotropic { warp: 200.0, weft: 80.0, shear: 30.0, poisson_ratio: 0.3, direction: None };
+const LAW: Orthotropic = Orthotropic { weft: 80.0, shear: 30.0, ..Orthotropic::isotropic(200.0, 0.3) };
 
 fn fabric(law: Orthotropic) -> Fabric {
     Fabric { area_density: 0.05, bending: Bending::None, membrane: Some(law), ..Fabric::default() }
@@ -171,6 +171,79 @@ fn sheets_have_the_shear_modulus_asked_for_in_every_direction_on_three_meshes() 
     }
 }
 
+const fn piece(strain: f32, modulus: f32) -> Option<TensionPiece> {
+    Some(TensionPiece { strain, modulus })
+}
+
+/// 200, 600 and 1500 N/m along the warp, 80 and 900 N/m along the weft.
+const CURVE: Orthotropic = Orthotropic {
+    stiffening: Stiffening { warp: [piece(0.02, 600.0), piece(0.05, 1500.0)], weft: [piece(0.03, 900.0), None] },
+    ..LAW
+};
+
+/// No more than 5 % along the warp and 2 % along the weft.
+const LIMITED: Stiffening =
+    Stiffening { warp: [piece(0.05, f32::INFINITY), None], weft: [piece(0.02, f32::INFINITY), None] };
+
+/// The Green strain at which a force f per rest width stretches a sheet along one thread: f = s N, s² = 1 + 2 ε.
+fn green_strain(modulus: f32, pieces: [Option<TensionPiece>; 2], force: f64) -> f64 {
+    let tension = |strain: f64| {
+        let (mut sum, mut before) = (f64::from(modulus) * strain, modulus);
+        for piece in pieces.into_iter().flatten() {
+            sum += f64::from(piece.modulus - before) * (strain - f64::from(piece.strain)).max(0.0);
+            before = piece.modulus;
+        }
+        sum * (1.0 + 2.0 * strain).sqrt()
+    };
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if tension(middle) < force { low = middle } else { high = middle }
+    }
+    low
+}
+
+/// The stretch along a thread at `degrees` from the x axis under a force per width [N/m] along it.
+fn stretch_along(scene: &Scene, degrees: f64, force: f64) -> f64 {
+    let n = DVec2::from_angle(degrees.to_radians());
+    1.0 + n.dot(strain_under(scene, DMat2::from_cols(n * n.x, n * n.y) * force) * n)
+}
+
+#[test]
+fn sheets_that_stiffen_have_a_piecewise_linear_tension_along_warp_and_weft_on_three_meshes() {
+    for degrees in [0f64, 30.0] {
+        let direction = along(degrees.to_radians()).direction;
+        let threads = [
+            ("warp", 0.0, CURVE.warp, CURVE.stiffening.warp, [2.0, 10.0, 20.0, 50.0]),
+            ("weft", 90.0, CURVE.weft, CURVE.stiffening.weft, [1.0, 4.0, 15.0, 30.0]),
+        ];
+        for (mesh, scene) in sheets(Orthotropic { direction, ..CURVE }) {
+            for (thread, turn, modulus, pieces, forces) in threads {
+                for force in forces {
+                    let stretch = stretch_along(&scene, degrees + turn, force);
+                    let (found, wanted) = (0.5 * (stretch * stretch - 1.0), green_strain(modulus, pieces, force));
+                    let what = format!("{mesh}, {degrees}°, {thread}, {force} N/m: strain {found:.5} of {wanted:.5}");
+                    println!("{what}");
+                    assert!((found / wanted - 1.0).abs() < 0.005, "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_piece_of_infinite_modulus_limits_the_strain_along_its_thread() {
+    for (mesh, scene) in sheets(Orthotropic { stiffening: LIMITED, ..along(0.0) }) {
+        for (degrees, limit) in [(0.0, 0.05), (90.0, 0.02)] {
+            // Without limits the strains would be 0.25 and 0.52.
+            let stretch = stretch_along(&scene, degrees, 60.0);
+            let strain = 0.5 * (stretch * stretch - 1.0);
+            println!("{mesh}, {degrees}°: strain {strain:.5} of {limit}");
+            assert!((strain - limit).abs() < 1e-3, "{mesh}, {degrees}°: strain {strain} of {limit}");
+        }
+    }
+}
+
 #[test]
 fn an_isotropic_membrane_is_as_stiff_along_the_diagonal_and_a_grid_of_springs_is_not() {
     let along = |degrees: f64| {
@@ -238,7 +311,10 @@ fn sheets_under_tension_agree_on_both_backends_in_every_execution() {
     let gpu = gpu();
     let tension = DMat2::from_cols(DVec2::new(TENSION, 0.01), DVec2::new(0.01, 0.0));
     for execution in [Execution::Colors, Execution::Tiles, Execution::Clusters] {
-        for (mesh, scene) in sheets(along(0.5)) {
+        // Pieces that begin below the strains of the tension.
+        let (warp, weft) = ([piece(2e-5, 300.0), piece(5e-5, 500.0)], [piece(0.0, 100.0), None]);
+        let law = Orthotropic { stiffening: Stiffening { warp, weft }, ..along(0.5) };
+        for (mesh, scene) in sheets(along(0.5)).into_iter().chain(sheets(law)) {
             let forces = border_forces(&scene, tension);
             let mut pair = Pair::new(&gpu, &scene, Settings { execution, ..settings(10) });
             change!(pair, set_forces(0, &forces));
@@ -264,6 +340,8 @@ fn a_hanging_membrane_gains_no_energy() {
         ("soft", LAW),
         ("stiff", Orthotropic { warp: 2e4, weft: 8e3, shear: 100.0, ..LAW }),
         ("nearly rigid", Orthotropic::isotropic(1e7, 0.3)),
+        ("stiffening", CURVE),
+        ("limited", Orthotropic { stiffening: LIMITED, ..LAW }),
     ] {
         for substeps in [20, 60] {
             let mut scene = Scene::new();
@@ -328,7 +406,7 @@ fn tethers_hold_a_membrane_along_its_triangles() {
 fn membranes_with_bending_collide_without_crossing() {
     for bending in [Bending::Hinges, Bending::Isometric] {
         let mut scene = Scene::new();
-        let law = Orthotropic { warp: 2e3, weft: 1e3, shear: 40.0, poisson_ratio: 0.2, direction: None };
+        let law = Orthotropic { weft: 1e3, shear: 40.0, ..Orthotropic::isotropic(2e3, 0.2) };
         let fabric = Fabric { area_density: 0.2, bending, flexural_rigidity: 1e-5, ..fabric(law) };
         for (height, turn) in [(0.31f32, 0.0f32), (0.33, 0.4)] {
             let (sin, cos) = (0.6 * turn.sin(), 0.6 * turn.cos());
