@@ -1,6 +1,6 @@
-// Membrane, and membrane limit, whose C₀ contains the limit: C = ½ (m₁₁ a·a + 2 m₁₂ a·b + m₂₂ b·b) − C₀, a component of the Green strain of a triangle with the edges
-// a = x₁ − x₀, b = x₂ − x₀. Parameters: m₁₁, m₁₂, m₂₂, C₀. Counterparts: src/constraints/membrane.rs,
-// with the derivation, and src/constraints/membrane_limit.rs.
+// Membrane: C = ½ (m₁₁ a·a + 2 m₁₂ a·b + m₂₂ b·b) − C₀, a component of the Green strain of a triangle. Its edges are
+// a = x₁ − x₀ and b = x₂ − x₀. Membrane limit: C ≤ 0, and C₀ contains the limit. Parameters: m₁₁, m₁₂, m₂₂, C₀.
+// Counterparts: src/constraints/membrane.rs, with the derivation, and src/constraints/membrane_limit.rs.
 
 fn evaluate(record: Record, p: Points) -> Evaluation {
     let m11 = parameter(record, 0u);

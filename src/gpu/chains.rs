@@ -12,8 +12,8 @@ use crate::schedule::chains::{Chains, chain_kinds};
 use crate::schedule::compiled::CompiledScene;
 use wgpu::BufferUsages;
 
-/// `vec4` rows of a link, and of its blocks of the decomposition. In two buffers they fit in the least binding size of WebGPU for twice as
-/// many rods.
+/// `vec4` rows of a link, and of its part of the decomposition. With two buffers, twice as many rods fit in the 128 MiB that WebGPU guarantees
+/// for a binding.
 const LINK_ROWS: u64 = 11;
 const FACTOR_ROWS: u64 = 10;
 

@@ -205,7 +205,7 @@ fn triangles_press_on_colliders_with_their_weight() {
     assert!((mean / (-9.81 * mass) - 1.0).abs() < 0.01, "{mean} N, weight {} N", 9.81 * mass);
 }
 
-/// A heavy soft cube of 12 cm presses a sheet on a ball of 12 cm: in each substep the ball pushes the triangles out, and the cube
+/// A heavy soft cube of 12 cm presses a sheet on a ball of 12 cm. In each substep the ball pushes the triangles out, and the cube
 /// pushes the particles in again.
 #[test]
 fn velocities_of_a_pinched_sheet_are_those_of_its_motion() {
