@@ -155,7 +155,7 @@ impl Kind for Membrane {
     }
 }
 
-pub(super) fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
+fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
     let [m11, m12, m22, offset] = [0, 1, 2, 3].map(|index| f32::from_bits(parameters[index]));
     let (a, b) = (p[1] - p[0], p[2] - p[0]);
     grad[1] = a * m11 + b * m12;

@@ -11,8 +11,8 @@
 //! - The stretch limit of a fabric along its threads: a rigid limit.
 //! - A sheet without stiffness in compression: a limit at ε = 0 of compliance 1/E, without a membrane.
 
-use super::membrane::{edges_along, evaluate, flat_edges};
-use super::{Function, Kind, KindInfo, Membrane, Sample, sample};
+use super::membrane::{edges_along, flat_edges};
+use super::{Kind, KindInfo, Membrane, Sample, sample};
 use crate::error::{Error, Result};
 use glam::DVec2;
 
@@ -23,20 +23,7 @@ pub struct MembraneLimit {
     pub component: Membrane,
 }
 
-static INFO: KindInfo = KindInfo {
-    name: "membrane_limit",
-    arity: 3,
-    orientations: 0,
-    record_words: 8,
-    unit_gradients: false,
-    unilateral: true,
-    over_relaxed: false,
-    plastic: None,
-    compliance_unit: "m/N",
-    shader: include_str!("../../shaders/constraints/membrane.wgsl"),
-    function: Function::Fixed(evaluate),
-    samples,
-};
+static INFO: KindInfo = KindInfo { name: "membrane_limit", unilateral: true, samples, ..*Membrane::INFO };
 
 impl MembraneLimit {
     /// A limit w_uu E_uu + w_vv E_vv + w_uv 2 E_uv ≤ `strain`. `rest` and `weights` are those of [`Membrane::new`]. A stretch s has

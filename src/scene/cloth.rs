@@ -2,7 +2,7 @@
 
 use super::bending::GridLines;
 use super::cloth_links::{Links, Measured, inverse_masses};
-use super::membrane::{AddedMembranes, Membranes, Texture};
+use super::membrane::{AddedMembranes, Membranes, PIECES, Texture};
 use super::tearing::{TearableCloth, twin_kinds};
 use super::{
     Bending, Fabric, Material, MaterialId, MeshReport, Particle, Scene, TetheredBody, Tethers, Topology, bending,
@@ -108,7 +108,7 @@ pub struct ClothMaterials {
     /// Materials of the membrane constraints of warp, weft and shear; see [`crate::constraints::Membrane`].
     pub membrane: Option<[MaterialId; 3]>,
     /// Materials of the pieces of [`crate::Orthotropic::stiffening`] along warp and weft.
-    pub stiffening: [[Option<MaterialId>; 2]; 2],
+    pub stiffening: [[Option<MaterialId>; PIECES]; 2],
 }
 
 impl ClothGrid {

@@ -48,7 +48,7 @@ pub struct Orthotropic {
 
 /// The most pieces of a tension after the first. More would bring more than 48 limits to a vertex of nine triangles, and those are solved by mass
 /// splitting.
-pub(crate) const PIECES: usize = 2;
+pub(super) const PIECES: usize = 2;
 
 /// Stiffening of a sheet: its tension along warp and weft is piecewise linear in the Green strain.
 ///

@@ -190,13 +190,16 @@ fn orthotropic(file: &MembraneFile) -> Result<Orthotropic, Reason> {
     })
 }
 
-fn tension_pieces(thread: &str, files: &[TensionPieceFile]) -> Result<[Option<TensionPiece>; 2], Reason> {
-    if files.len() > 2 {
-        return Err(format!("membrane.{thread}_pieces has {} pieces, but at most 2 are possible", files.len()).into());
+fn tension_pieces<const N: usize>(
+    thread: &str,
+    files: &[TensionPieceFile],
+) -> Result<[Option<TensionPiece>; N], Reason> {
+    if files.len() > N {
+        return Err(format!("membrane.{thread}_pieces has {} pieces, but at most {N} are possible", files.len()).into());
     }
     let piece =
         |file: &TensionPieceFile| TensionPiece { strain: file.strain, modulus: file.modulus.unwrap_or(f32::INFINITY) };
-    Ok([0, 1].map(|index| files.get(index).map(piece)))
+    Ok(std::array::from_fn(|index| files.get(index).map(piece)))
 }
 
 /// The defects of a mesh that change the motion of the cloth.
