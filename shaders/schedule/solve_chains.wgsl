@@ -13,7 +13,7 @@
 @group(0) @binding(4) var<storage, read> link_rows: array<vec4u>;
 // LINK_ROWS rows per link: b and α̃/(1 + γ); relaxation factor; nine gradients.
 @group(0) @binding(5) var<storage, read> links: array<vec4f>;
-// FACTOR_ROWS rows per link: D⁻¹; L to the link before; L to the one before that; y.
+// FACTOR_ROWS rows per link: D⁻¹; L to the link before; L to the one before that; y of L y = b, then Δλ.
 @group(0) @binding(6) var<storage, read_write> factors: array<vec4f>;
 @group(0) @binding(7) var<storage, read_write> joint_lambdas: array<f32>;
 @group(0) @binding(8) var<storage, read_write> segment_lambdas: array<f32>;
@@ -28,6 +28,9 @@ const NO_ENTITY = 0xffffffffu;
 const SEGMENT = 0x80000000u;
 // Least α̃ in the decomposition as a part of the diagonal of J W Jᵀ: with less, rounding would exceed the pivots.
 const LEAST_COMPLIANCE = 1e-5;
+
+// Factor on the inverse inertias of frames.
+var<private> inertia_factor: f32;
 
 // The rows of a 3 × 3 matrix.
 struct Matrix {
@@ -85,9 +88,14 @@ fn inverse_of(d: Matrix, least: vec3f) -> Matrix {
     return Matrix(vec3f(m.diagonal.x, o.z, o.y), vec3f(o.z, m.diagonal.y, o.x), vec3f(o.y, o.x, m.diagonal.z));
 }
 
-// Adds w G Hᵀ of an entity, the gradients being those of entity k of a link and of entity m of another one.
-fn coupled(sum: Matrix, entity: u32, own: Matrix, other: Matrix) -> Matrix {
-    let w = positions[entity].w;
+// Returns the inverse mass of entity k of a link, or its inverse inertia times `inertia_factor`.
+fn weight_of(row: vec4u, k: u32) -> f32 {
+    let is_frame = k == 2u || (row.x & SEGMENT) == 0u;
+    return positions[row[1u + k]].w * select(1.0, inertia_factor, is_frame);
+}
+
+// Adds w G Hᵀ.
+fn coupled(sum: Matrix, w: f32, own: Matrix, other: Matrix) -> Matrix {
     let product = times_transposed(own, other);
     return Matrix(
         opaque(sum.a + opaque(product.a * w, span.zero), span.zero),
@@ -97,32 +105,29 @@ fn coupled(sum: Matrix, entity: u32, own: Matrix, other: Matrix) -> Matrix {
 }
 
 // Adds the coupling of entity k of a link with the entities of another one.
-fn coupled_all(sum: Matrix, entity: u32, place: u32, k: u32, same: vec3u, other: u32) -> Matrix {
+fn coupled_all(sum: Matrix, row: vec4u, place: u32, k: u32, same: vec3u, other: u32) -> Matrix {
+    let entity = row[1u + k];
     if entity == NO_ENTITY || all(same != vec3u(entity)) {
         return sum;
     }
     let m = select(select(2u, 1u, same.y == entity), 0u, same.x == entity);
-    return coupled(sum, entity, gradient_at(place, k), gradient_at(other, m));
+    return coupled(sum, weight_of(row, k), gradient_at(place, k), gradient_at(other, m));
 }
 
 // Returns J W Jᵀ of two links.
 fn coupling(place: u32, other: u32) -> Matrix {
-    let own = link_rows[place].yzw;
+    let row = link_rows[place];
     let same = link_rows[other].yzw;
     var sum = Matrix();
-    sum = coupled_all(sum, own.x, place, 0u, same, other);
-    sum = coupled_all(sum, own.y, place, 1u, same, other);
-    return coupled_all(sum, own.z, place, 2u, same, other);
+    sum = coupled_all(sum, row, place, 0u, same, other);
+    sum = coupled_all(sum, row, place, 1u, same, other);
+    return coupled_all(sum, row, place, 2u, same, other);
 }
 
 // Computes the row of a link: its blocks of L and D⁻¹, and y of L y = b.
 fn decompose(first: u32, place: u32) {
     let head = links[LINK_ROWS * place];
-    let own = link_rows[place].yzw;
-    var diagonal = Matrix();
-    diagonal = coupled_all(diagonal, own.x, place, 0u, own, place);
-    diagonal = coupled_all(diagonal, own.y, place, 1u, own, place);
-    diagonal = coupled_all(diagonal, own.z, place, 2u, own, place);
+    var diagonal = coupling(place, place);
     let sum = vec3f(diagonal.a.x, diagonal.b.y, diagonal.c.z);
     let least = opaque(sum * LEAST_COMPLIANCE, span.zero);
     let added = max(vec3f(head.w), least);
@@ -151,12 +156,11 @@ fn decompose(first: u32, place: u32) {
 }
 
 // Adds Δλ to λ, and ∇C Δλ to the displacements.
-fn apply(place: u32, delta: vec3f) {
+fn apply(place: u32, delta: vec3f, keeps: bool) {
     let row = link_rows[place];
     if KEEP_LAMBDA {
         let at = 3u * (row.x & ~SEGMENT);
         for (var k = 0u; k < AXES; k++) {
-            let keeps = by_thread(span.first_iteration, place) == 0u;
             if (row.x & SEGMENT) != 0u {
                 segment_lambdas[at + k] = select(0.0, segment_lambdas[at + k], keeps) + delta[k];
             } else {
@@ -168,10 +172,56 @@ fn apply(place: u32, delta: vec3f) {
         let entity = row[1u + k];
         if entity != NO_ENTITY {
             let impulse = transposed_times(gradient_at(place, k), delta);
-            let moved = displacements[entity].xyz + opaque(impulse * positions[entity].w, span.zero);
+            let moved = displacements[entity].xyz + opaque(impulse * weight_of(row, k), span.zero);
             displacements[entity] = vec4f(moved, 0.0);
         }
     }
+}
+
+// Computes Δλ of each link.
+fn solve_links(first: u32, count: u32) {
+    let end = first + count;
+    for (var place = first; place < end; place++) {
+        decompose(first, place);
+    }
+    var z1 = vec3f();
+    var z2 = vec3f();
+    for (var back = 1u; back <= count; back++) {
+        let place = end - back;
+        var z = times(factor_at(place, INVERSE), y_at(place));
+        if back > 1u {
+            z = opaque(z - transposed_times(factor_at(place + 1u, BESIDE), z1), span.zero);
+        }
+        if back > 2u {
+            z = opaque(z - transposed_times(factor_at(place + 2u, NEXT), z2), span.zero);
+        }
+        factors[FACTOR_ROWS * place + Y] = vec4f(opaque(z * links[LINK_ROWS * place + 1u].x, span.zero), 0.0);
+        z2 = z1;
+        z1 = z;
+    }
+}
+
+// Returns the square of the largest rotation of a segment by Δλ.
+fn largest_rotation(first: u32, count: u32) -> f32 {
+    let end = first + count;
+    var largest = 0.0;
+    for (var place = first; place < end; place++) {
+        let row = link_rows[place];
+        if (row.x & SEGMENT) == 0u {
+            continue;
+        }
+        var rotation = vec3f();
+        for (var other = max(place, first + 2u) - 2u; other < min(place + 3u, end); other++) {
+            let same = link_rows[other].yzw == vec3u(row.w);
+            if any(same) {
+                let k = select(select(2u, 1u, same.y), 0u, same.x);
+                rotation = opaque(rotation + transposed_times(gradient_at(other, k), y_at(other)), span.zero);
+            }
+        }
+        rotation = opaque(rotation * weight_of(row, 2u), span.zero);
+        largest = max(largest, dot(rotation, rotation));
+    }
+    return largest;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -181,23 +231,21 @@ fn solve_chains(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let chain = chains[span.first + i];
-    let end = chain.x + chain.y;
-    for (var place = chain.x; place < end; place++) {
-        decompose(chain.x, place);
+    let most = opaque1(MOST_ROTATION * MOST_ROTATION, span.zero);
+    inertia_factor = 1.0;
+    var largest = most;
+    for (var solve = 0u; solve < SOLVES; solve++) {
+        inertia_factor = max(opaque1(inertia_factor * (most / largest), span.zero), LEAST_FACTOR);
+        solve_links(chain.x, chain.y);
+        largest = largest_rotation(chain.x, chain.y);
+        if largest <= most {
+            break;
+        }
     }
-    var z1 = vec3f();
-    var z2 = vec3f();
+    let keeps = by_thread(span.first_iteration, chain.x) == 0u;
+    let scale = select(1.0, sqrt(most / largest), largest > most);
     for (var back = 1u; back <= chain.y; back++) {
-        let place = end - back;
-        var z = times(factor_at(place, INVERSE), y_at(place));
-        if back > 1u {
-            z = opaque(z - transposed_times(factor_at(place + 1u, BESIDE), z1), span.zero);
-        }
-        if back > 2u {
-            z = opaque(z - transposed_times(factor_at(place + 2u, NEXT), z2), span.zero);
-        }
-        apply(place, opaque(z * links[LINK_ROWS * place + 1u].x, span.zero));
-        z2 = z1;
-        z1 = z;
+        let place = chain.x + chain.y - back;
+        apply(place, opaque(y_at(place) * scale, span.zero), keeps);
     }
 }

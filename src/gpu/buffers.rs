@@ -29,7 +29,7 @@
 //! | materials | α̃, γ, factor, relief | host | projections |
 //! | per kind: trees, tiles, clusters | see `shaders/schedule/solve_trees.wgsl`, `shaders/schedule/projection/tile.wgsl`, `shaders/schedule/project_cluster.wgsl` | – | projections |
 //! | per kind: records, lambdas, shares, impulses, slots, chunks, sums, hubs; members, rotations | see the shaders | projections, gather | same |
-//! | chains, chain rows; chain links | rows; 21 `vec4` a link, see `shaders/schedule/solve_chains.wgsl` | linearize_chains, solve_chains (links) | same |
+//! | chains, chain rows; chain links, chain factors | rows; 11 and 10 `vec4` a link, see `shaders/schedule/solve_chains.wgsl` | linearize_chains (links), solve_chains (factors) | solve_chains |
 //! | per kind: links of records | `u32` | – | linearize_chains |
 //! | per kind: force sums, if kept | `f32` a multiplier: Σ λ over the substeps of a step | force_sums_clear, force_sums_add | the host |
 //! | params, spans | uniforms | host | every pass |

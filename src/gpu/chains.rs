@@ -8,7 +8,7 @@ use super::stage::Slot::{Read, Span, Write};
 use super::stage::{SIZE, SPAN_STRIDE, Slot, Stage};
 use super::store::PipelineStore;
 use crate::error::Result;
-use crate::schedule::chains::{Chains, chain_kinds};
+use crate::schedule::chains::{Chains, LEAST_FACTOR, MOST_ROTATION, SOLVES, chain_kinds};
 use crate::schedule::compiled::CompiledScene;
 use wgpu::BufferUsages;
 
@@ -28,7 +28,9 @@ const SLOTS: [Slot; 9] = [Span, Read, Write, Read, Read, Read, Write, Write, Wri
 
 /// The constants of the passes of chains.
 pub(super) fn constants() -> String {
-    format!("const LINK_ROWS = {LINK_ROWS}u;\nconst FACTOR_ROWS = {FACTOR_ROWS}u;\n")
+    let rows =
+        format!("const LINK_ROWS = {LINK_ROWS}u;\nconst FACTOR_ROWS = {FACTOR_ROWS}u;\nconst SOLVES = {SOLVES}u;\n");
+    rows + &format!("const MOST_ROTATION = {MOST_ROTATION:?}f;\nconst LEAST_FACTOR = {LEAST_FACTOR:?}f;\n")
 }
 
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 use super::Reference;
 use crate::constraints::{Function, MAX_ARITY};
 use crate::geometry::vector::{dot, inverse_symmetric};
-use crate::schedule::chains::{NO_ENTITY, SEGMENT, chain_kinds};
+use crate::schedule::chains::{LEAST_FACTOR, MOST_ROTATION, NO_ENTITY, SEGMENT, SOLVES, chain_kinds};
 use glam::Vec3;
 
 /// The rows of a 3 × 3 matrix.
@@ -25,6 +25,7 @@ pub(super) struct Link {
     /// The blocks of L beside the diagonal: to the link before, and to the one before that.
     beside: Matrix,
     next: Matrix,
+    /// y of L y = b, then Δλ.
     y: Vec3,
 }
 
@@ -55,6 +56,12 @@ fn inverse(d: &Matrix, least: Vec3) -> Matrix {
     let symmetric = (Vec3::new(d[0].x, d[1].y, d[2].z), Vec3::new(d[2].y, d[2].x, d[1].x));
     let (m, o) = inverse_symmetric(symmetric, least);
     [Vec3::new(m.x, o.z, o.y), Vec3::new(o.z, m.y, o.x), Vec3::new(o.y, o.x, m.z)]
+}
+
+/// Adds w G Hᵀ.
+fn add_coupling(sum: &mut Matrix, w: f32, g: &Matrix, h: &Matrix) {
+    let product = times_transposed(g, h);
+    sum.iter_mut().zip(product).for_each(|(sum, row)| *sum += row * w);
 }
 
 impl Reference {
@@ -90,8 +97,27 @@ impl Reference {
 
     pub(super) fn solve_chain(&mut self, chain: usize, first_iteration: bool) {
         let [first, count] = self.controls.compiled.chains.chains[chain].map(|number| number as usize);
+        let most = MOST_ROTATION * MOST_ROTATION;
+        let (mut factor, mut largest) = (1f32, most);
+        for _ in 0..SOLVES {
+            factor = (factor * (most / largest)).max(LEAST_FACTOR);
+            self.solve_links(first, count, factor);
+            largest = self.largest_rotation(first, count, factor);
+            if largest <= most {
+                break;
+            }
+        }
+        let scale = if largest > most { (most / largest).sqrt() } else { 1.0 };
+        for place in (first..first + count).rev() {
+            self.chain_links[place].y *= scale;
+            self.apply_link(place, factor, first_iteration);
+        }
+    }
+
+    /// Computes Δλ of each link. `factor` applies to the inverse inertias of frames.
+    fn solve_links(&mut self, first: usize, count: usize, factor: f32) {
         for place in first..first + count {
-            self.decompose(first, place);
+            self.decompose(first, place, factor);
         }
         let (mut z1, mut z2) = (Vec3::ZERO, Vec3::ZERO);
         for place in (first..first + count).rev() {
@@ -103,18 +129,46 @@ impl Reference {
             if place + 2 < first + count {
                 z -= transposed_times(&self.chain_links[place + 2].next, z2);
             }
-            self.apply_link(place, z * link.factor, first_iteration);
+            self.chain_links[place].y = z * link.factor;
             (z1, z2) = (z, z1);
         }
     }
 
+    /// The square of the largest rotation of a segment by Δλ.
+    fn largest_rotation(&self, first: usize, count: usize, factor: f32) -> f32 {
+        let end = first + count;
+        let mut largest = 0f32;
+        for place in first..end {
+            let [record, .., frame] = self.controls.compiled.chains.links[place];
+            if record & SEGMENT == 0 {
+                continue;
+            }
+            let mut rotation = Vec3::ZERO;
+            for other in place.saturating_sub(2).max(first)..(place + 3).min(end) {
+                if let Some(k) = self.entities_of_link(other).iter().position(|&entity| entity == frame) {
+                    let link = &self.chain_links[other];
+                    rotation += transposed_times(&link.grad[k], link.y);
+                }
+            }
+            rotation *= self.weight(frame, factor);
+            largest = largest.max(dot(rotation, rotation));
+        }
+        largest
+    }
+
+    /// The inverse mass of a particle, or the inverse inertia of a frame times `factor`.
+    fn weight(&self, entity: u32, factor: f32) -> f32 {
+        let w = self.controls.inverse_masses[entity as usize];
+        if (entity as usize) < self.particle_count() { w } else { w * factor }
+    }
+
     /// The row of a link: its blocks of L and D⁻¹, and y of L y = b.
-    fn decompose(&mut self, first: usize, place: usize) {
+    fn decompose(&mut self, first: usize, place: usize, factor: f32) {
         let mut link = self.chain_links[place];
         let mut diagonal = [Vec3::ZERO; 3];
         for (k, entity) in self.entities_of_link(place).into_iter().enumerate() {
             if entity != NO_ENTITY {
-                self.add_coupling(&mut diagonal, entity, &link.grad[k], &link.grad[k]);
+                add_coupling(&mut diagonal, self.weight(entity, factor), &link.grad[k], &link.grad[k]);
             }
         }
         let own = Vec3::new(diagonal[0].x, diagonal[1].y, diagonal[2].z);
@@ -122,18 +176,18 @@ impl Reference {
         diagonal[0].x += link.alpha.max(least.x);
         diagonal[1].y += link.alpha.max(least.y);
         diagonal[2].z += link.alpha.max(least.z);
-        link.y = link.b;
+        (link.y, link.beside) = (link.b, [Vec3::ZERO; 3]);
         let one = if place > first { self.chain_links[place - 1] } else { Link::default() };
         if place > first + 1 {
             let two = self.chain_links[place - 2];
-            let coupling = self.coupling(place, place - 2);
+            let coupling = self.coupling(place, place - 2, factor);
             link.next = times_transposed(&coupling, &two.inverse);
             diagonal = minus(&diagonal, &times_transposed(&coupling, &link.next));
             link.beside = times_transposed(&coupling, &one.beside);
             link.y -= times(&link.next, two.y);
         }
         if place > first {
-            let coupling = minus(&self.coupling(place, place - 1), &link.beside);
+            let coupling = minus(&self.coupling(place, place - 1, factor), &link.beside);
             link.beside = times_transposed(&coupling, &one.inverse);
             diagonal = minus(&diagonal, &times_transposed(&coupling, &link.beside));
             link.y -= times(&link.beside, one.y);
@@ -148,27 +202,22 @@ impl Reference {
     }
 
     /// J W Jᵀ of two links.
-    fn coupling(&self, place: usize, other: usize) -> Matrix {
+    fn coupling(&self, place: usize, other: usize, factor: f32) -> Matrix {
         let mut sum = [Vec3::ZERO; 3];
         for (k, entity) in self.entities_of_link(place).into_iter().enumerate() {
             for (m, same) in self.entities_of_link(other).into_iter().enumerate() {
                 if entity == same && entity != NO_ENTITY {
                     let (own, other) = (self.chain_links[place].grad[k], self.chain_links[other].grad[m]);
-                    self.add_coupling(&mut sum, entity, &own, &other);
+                    add_coupling(&mut sum, self.weight(entity, factor), &own, &other);
                 }
             }
         }
         sum
     }
 
-    fn add_coupling(&self, sum: &mut Matrix, entity: u32, own: &Matrix, other: &Matrix) {
-        let w = self.controls.inverse_masses[entity as usize];
-        let product = times_transposed(own, other);
-        sum.iter_mut().zip(product).for_each(|(sum, row)| *sum += row * w);
-    }
-
     /// Adds Δλ to λ, and ∇C Δλ to the displacements.
-    fn apply_link(&mut self, place: usize, delta: Vec3, first_iteration: bool) {
+    fn apply_link(&mut self, place: usize, factor: f32, first_iteration: bool) {
+        let delta = self.chain_links[place].y;
         let record = self.controls.compiled.chains.links[place][0];
         let kind = chain_kinds()[usize::from(record & SEGMENT != 0)];
         let row = 3 * (record & !SEGMENT) as usize;
@@ -179,7 +228,8 @@ impl Reference {
         for (k, entity) in self.entities_of_link(place).into_iter().enumerate() {
             if entity != NO_ENTITY {
                 let impulse = transposed_times(&self.chain_links[place].grad[k], delta);
-                self.displacements[entity as usize] += impulse * self.controls.inverse_masses[entity as usize];
+                let w = self.weight(entity, factor);
+                self.displacements[entity as usize] += impulse * w;
             }
         }
     }

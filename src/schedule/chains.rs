@@ -12,6 +12,11 @@
 //! has two blocks of 3 × 3 beside its diagonal. A block LDLᵀ decomposition solves it exactly, in a time that is linear in
 //! the number of constraints. Constraints that would couple farther, such as the closing joint of a ring, are not in a
 //! chain and are projected by colours.
+//!
+//! The system is linear in Δλ, but the error of the constraints is quadratic in the rotation of a segment. If Δλ turns a
+//! segment by more than [`MOST_ROTATION`], the chain is solved again with larger inertias of its frames, so that its
+//! particles still satisfy stretch and shear. If that is not sufficient, all Δλ are scaled down. Otherwise a wire that is
+//! bent far from its rest shape would gain energy until it flies apart.
 
 use crate::constraints::{BendTwist, Kind, StretchShear, kind_index};
 use crate::geometry::grouped;
@@ -30,6 +35,15 @@ pub(crate) const NO_ENTITY: u32 = u32::MAX;
 
 /// Bit of a link that is a segment.
 pub(crate) const SEGMENT: u32 = 1 << 31;
+
+/// Largest rotation of a segment by one solve of its chain \[rad\].
+pub(crate) const MOST_ROTATION: f32 = 0.3;
+
+/// Most solves of a chain per projection.
+pub(crate) const SOLVES: u32 = 3;
+
+/// Least factor on the inverse inertias of frames: frames of still larger inertia would gain energy.
+pub(crate) const LEAST_FACTOR: f32 = 0.01;
 
 /// Constraints of the shortest chain: fewer are coloured.
 const FEWEST: usize = 3;

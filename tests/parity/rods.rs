@@ -95,3 +95,19 @@ fn moved_clamps_torques_and_resets_agree() {
     }
     pair.run(2, 1e-3, "after a reset");
 }
+
+/// A straight wire bent to a half circle: the rotation of its segments per substep is at its limit.
+#[test]
+fn wires_that_are_bent_far_from_their_rest_shape_agree() {
+    let gpu = common::gpu();
+    let steel = RodMaterial::round(0.0005, 2e11, 0.3, 7850.0);
+    let arc = |k: i32| (std::f32::consts::PI * k as f32 / 19.0).sin_cos();
+    let points: Vec<[f32; 3]> = (0..20).map(arc).map(|(s, c)| [0.03 * c, 0.0, 0.03 * s]).collect();
+    let mut scene = Scene::new();
+    let parts = scene.add_rod(&Rod::new(&points, steel)).unwrap();
+    [parts.particles.start, parts.particles.end - 1].map(|particle| scene.pin(particle).unwrap());
+    for iterations in [1, 2] {
+        let mut pair = Pair::new(&gpu, &scene, Settings { iterations, ..Settings::default() });
+        pair.run(3, if is_exact(&gpu) { 0.0 } else { 1.0 }, "whole steps");
+    }
+}
