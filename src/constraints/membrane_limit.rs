@@ -56,16 +56,25 @@ impl MembraneLimit {
             return Err(Error::invalid(format!("strain of {}", what()), strain, "finite"));
         }
         let limit = Self { component: Membrane::beyond(particles, edges, weights, strain.into())? };
+        // The strain of a triangle without size is −½ along each thread.
+        let least = -0.5 * (weights[0] + weights[1]);
+        if limit.is_bounded() && f64::from(strain) <= least {
+            let what = format!("strain of {}, whose least strain is {least}", what());
+            return Err(Error::invalid(what, strain, "greater, or no triangle is within the limit"));
+        }
         limit.check_named(what)?;
         Ok(limit)
     }
 
+    /// True if C is at least −C₀, the value of a triangle without size.
+    fn is_bounded(&self) -> bool {
+        let [m11, m12, m22] = self.component.coefficients.map(f64::from);
+        m11 >= 0.0 && m22 >= 0.0 && m12 * m12 <= (1.0 + 1e-5) * m11 * m22
+    }
+
     fn check_named(&self, what: impl Fn() -> String) -> Result<()> {
         self.component.check_named(&what)?;
-        // With such coefficients C is at least −C₀, the value of a triangle without size.
-        let [m11, m12, m22] = self.component.coefficients.map(f64::from);
-        let is_bounded = m11 >= 0.0 && m22 >= 0.0 && m12 * m12 <= (1.0 + 1e-5) * m11 * m22;
-        if is_bounded && self.component.offset <= 0.0 {
+        if self.is_bounded() && self.component.offset <= 0.0 {
             let range = "greater than 0, or no triangle is within the limit";
             return Err(Error::invalid(format!("offset of {}", what()), self.component.offset, range));
         }

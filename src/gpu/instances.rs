@@ -151,8 +151,8 @@ impl Instances {
         Ok(())
     }
 
-    /// Restores the asset's shape at the instance's placement, with the velocities of its spawn; λ is 0. Pins and wind
-    /// stay, targets are removed.
+    /// Restores the asset's shape at the instance's placement, with the velocities of its spawn; λ is 0. Pins, wind
+    /// and materials stay, targets are removed.
     ///
     /// # Errors
     /// [`Error::NoInstance`].

@@ -288,7 +288,7 @@ fn membrane_cases() -> Vec<SceneCase> {
         value("a membrane limit of NaN strain", &["strain of a membrane limit", "[3, 4, 7]", "NaN"], |_| {
             MembraneLimit::new([3, 4, 7], UV, [1.0, 0.0, 0.0], NAN).map(drop)
         }),
-        value("a strain that no triangle has", &["offset of a membrane limit", "[3, 4, 7]", "no triangle"], |_| {
+        value("a strain that no triangle has", &["strain of a membrane limit", "[3, 4, 7]", "-0.5", "-0.6"], |_| {
             MembraneLimit::new([3, 4, 7], UV, [1.0, 0.0, 0.0], -0.6).map(drop)
         }),
         value("a limit that no triangle reaches", &["offset of membrane limit 0", "-1", "no triangle"], {

@@ -105,7 +105,7 @@ fn wires_that_are_bent_far_from_their_rest_shape_agree() {
     let points: Vec<[f32; 3]> = (0..20).map(arc).map(|(s, c)| [0.03 * c, 0.0, 0.03 * s]).collect();
     let mut scene = Scene::new();
     let parts = scene.add_rod(&Rod::new(&points, steel)).unwrap();
-    [parts.particles.start, parts.particles.end - 1].map(|particle| scene.pin(particle).unwrap());
+    [parts.particles.start, parts.particles.end - 1].into_iter().for_each(|particle| scene.pin(particle).unwrap());
     for iterations in [1, 2] {
         let mut pair = Pair::new(&gpu, &scene, Settings { iterations, ..Settings::default() });
         pair.run(3, if is_exact(&gpu) { 0.0 } else { 1.0 }, "whole steps");
