@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// The exit status of shells for a program that Ctrl-C ends.
+/// The exit status of shells for a program that Ctrl-C ends; also that of the other signals here.
 const EXIT_STATUS: i32 = 130;
 
 /// Records the first interrupt for [`check`]. A second one ends the program at once, and temporary files remain.

@@ -120,7 +120,8 @@ fn strands(scene: &mut Scene, demo: &mut Demo, count: u32) -> supple::Result<()>
     Ok(())
 }
 
-/// The strands do not collide with each other: their thickness is small.
+/// Adds a strand. It has the default contact material, whose thickness is half the distance of its particles, so that strands may pass
+/// through each other.
 fn add_strand(scene: &mut Scene, demo: &mut Demo, rod: &Rod, share: f32) -> supple::Result<()> {
     let parts = scene.add_rod(rod)?;
     demo.rods.push((parts.particles.clone().collect(), rod.material.radii[0]));
@@ -140,7 +141,7 @@ fn main() -> anyhow::Result<()> {
     strands(&mut scene, &mut demo, count)?;
     let end = spring.particles.end - 1;
     let (height, last) = (scene.positions()[end as usize][1], cable.particles.end - 1);
-    let clamp = cable.clamps[1].ok_or_else(|| anyhow::anyhow!("the cable is clamped"))?;
+    let clamp = cable.clamps[1].ok_or_else(|| anyhow::anyhow!("the end of the cable has no clamp"))?;
     let start = scene.positions()[last as usize].into();
     demo.settings = Settings { self_collision: Some(SelfCollision::default()), ..options.settings() };
     demo.script = Some(Box::new(Twister { turns, clamp, end: last, start, spring: (end, height), sag: 0.0 }));

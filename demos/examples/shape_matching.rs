@@ -132,7 +132,7 @@ fn main() -> anyhow::Result<()> {
         ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);
         for body in report.figures["bodies"].as_array().into_iter().flatten() {
             let bound = if body["name"].as_str().is_some_and(|name| name.starts_with("rigid")) { 2e-3 } else { 1.0 };
-            ensure!(body["shape_error"].as_f64() < Some(bound), "out of shape: {body}");
+            ensure!(body["shape_error"].as_f64().is_some_and(|value| value < bound), "out of shape: {body}");
         }
         Ok(())
     })

@@ -192,9 +192,11 @@ impl Renderer {
                 ..Default::default()
             });
             pass.set_bind_group(0, &self.shadow_bindings, &[]);
-            pass.set_pipeline(&self.pipelines.surface_shadow);
-            surface(&mut pass);
-            pass.draw_indexed(0..solver.index_count(), 0, 0..1);
+            if solver.index_count() > 0 {
+                pass.set_pipeline(&self.pipelines.surface_shadow);
+                surface(&mut pass);
+                pass.draw_indexed(0..solver.index_count(), 0, 0..1);
+            }
             self.colliders.draw(&mut pass);
             self.draw_ropes_and_balls(&mut pass, &self.pipelines.tube_shadow, &self.pipelines.ball_shadow);
         }
@@ -216,19 +218,24 @@ impl Renderer {
         pass.draw(0..4, 0..1);
         pass.set_pipeline(&self.pipelines.collider);
         self.colliders.draw(&mut pass);
-        // Scenes without surfaces and ropes show only lines.
-        let only_lines = solver.index_count() == 0 && self.tube_count == 0;
+        // Scenes without surfaces, ropes and balls show only lines.
+        let only_lines = solver.index_count() == 0 && self.tube_count == 0 && self.ball_count == 0;
         let wants_lines = color_view == ColorView::Constraints && self.line_count > 0;
         if only_lines || wants_lines {
             pass.set_pipeline(&self.pipelines.lines);
             pass.set_vertex_buffer(0, self.line_instances.slice(..));
-            pass.draw(0..6, 0..self.line_count);
+            // A browser warns of draws of nothing.
+            if self.line_count > 0 {
+                pass.draw(0..6, 0..self.line_count);
+            }
             return;
         }
-        pass.set_pipeline(&self.pipelines.surface);
-        surface(&mut pass);
-        pass.set_vertex_buffer(1, solver.normals().slice(..));
-        pass.draw_indexed(0..solver.index_count(), 0, 0..1);
+        if solver.index_count() > 0 {
+            pass.set_pipeline(&self.pipelines.surface);
+            surface(&mut pass);
+            pass.set_vertex_buffer(1, solver.normals().slice(..));
+            pass.draw_indexed(0..solver.index_count(), 0, 0..1);
+        }
         self.draw_ropes_and_balls(&mut pass, &self.pipelines.tube, &self.pipelines.ball);
     }
 

@@ -1,8 +1,8 @@
 // Solves the chains of rods (src/schedule/chains.rs): a block LDLᵀ decomposition with two blocks of 3 × 3 beside the
 // diagonal, from one end to the other and back. Source: Deul, Kugelstadt, Weiler, Bender 2018. Counterpart:
 // src/reference/chains.rs.
-// One thread per chain of one colour; chains of a colour share no particle and no orientation. Reads inverse masses.
-// Reads and writes its links, λ, and the displacements of its entities.
+// One thread per chain of one colour; chains of a colour share no particle and no orientation. Reads inverse masses and
+// its links. Reads and writes its factors, λ, and the displacements of its entities.
 
 @group(0) @binding(0) var<uniform> span: Span;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;
@@ -26,11 +26,11 @@ const NEXT = 6u;
 const Y = 9u;
 const NO_ENTITY = 0xffffffffu;
 const SEGMENT = 0x80000000u;
-// Least α̃ in the decomposition as a part of the diagonal of J W Jᵀ: with less, rounding would exceed the pivots.
+// Least α̃ of the decomposition, relative to the diagonal of J W Jᵀ. Below it, rounding errors exceed the pivots.
 const LEAST_COMPLIANCE = 1e-5;
 
 // Factor on the inverse inertias of frames.
-var<private> inertia_factor: f32;
+var<private> inverse_inertia_factor: f32;
 
 // The rows of a 3 × 3 matrix.
 struct Matrix {
@@ -88,10 +88,10 @@ fn inverse_of(d: Matrix, least: vec3f) -> Matrix {
     return Matrix(vec3f(m.diagonal.x, o.z, o.y), vec3f(o.z, m.diagonal.y, o.x), vec3f(o.y, o.x, m.diagonal.z));
 }
 
-// Returns the inverse mass of entity k of a link, or its inverse inertia times `inertia_factor`.
+// Returns the inverse mass of entity k of a link, or its inverse inertia times `inverse_inertia_factor`.
 fn weight_of(row: vec4u, k: u32) -> f32 {
     let is_frame = k == 2u || (row.x & SEGMENT) == 0u;
-    return positions[row[1u + k]].w * select(1.0, inertia_factor, is_frame);
+    return positions[row[1u + k]].w * select(1.0, inverse_inertia_factor, is_frame);
 }
 
 // Adds w G Hᵀ.
@@ -155,7 +155,7 @@ fn decompose(first: u32, place: u32) {
     factors[FACTOR_ROWS * place + Y] = vec4f(y, 0.0);
 }
 
-// Adds Δλ to λ, and ∇C Δλ to the displacements.
+// Adds Δλ to λ, and w ∇C Δλ to the displacements.
 fn apply(place: u32, delta: vec3f, keeps: bool) {
     let row = link_rows[place];
     if KEEP_LAMBDA {
@@ -168,7 +168,7 @@ fn apply(place: u32, delta: vec3f, keeps: bool) {
             }
         }
     }
-    for (var k = 0u; k < AXES; k++) {
+    for (var k = 0u; k < ENTITIES; k++) {
         let entity = row[1u + k];
         if entity != NO_ENTITY {
             let impulse = transposed_times(gradient_at(place, k), delta);
@@ -232,13 +232,13 @@ fn solve_chains(@builtin(global_invocation_id) id: vec3u) {
     }
     let chain = chains[span.first + i];
     let most = opaque1(MOST_ROTATION * MOST_ROTATION, span.zero);
-    inertia_factor = 1.0;
+    inverse_inertia_factor = 1.0;
     var largest = most;
     for (var solve = 0u; solve < SOLVES; solve++) {
-        inertia_factor = max(opaque1(inertia_factor * (most / largest), span.zero), LEAST_FACTOR);
+        inverse_inertia_factor = max(opaque1(inverse_inertia_factor * (most / largest), span.zero), LEAST_INVERSE_INERTIA);
         solve_links(chain.x, chain.y);
         largest = largest_rotation(chain.x, chain.y);
-        if largest <= most {
+        if largest <= most || inverse_inertia_factor == LEAST_INVERSE_INERTIA {
             break;
         }
     }

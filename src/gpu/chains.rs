@@ -8,7 +8,7 @@ use super::stage::Slot::{Read, Span, Write};
 use super::stage::{SIZE, SPAN_STRIDE, Slot, Stage};
 use super::store::PipelineStore;
 use crate::error::Result;
-use crate::schedule::chains::{Chains, LEAST_FACTOR, MOST_ROTATION, SOLVES, chain_kinds};
+use crate::schedule::chains::{Chains, LEAST_INVERSE_INERTIA, MOST_ROTATION, SOLVES, chain_kinds};
 use crate::schedule::compiled::CompiledScene;
 use wgpu::BufferUsages;
 
@@ -30,7 +30,9 @@ const SLOTS: [Slot; 9] = [Span, Read, Write, Read, Read, Read, Write, Write, Wri
 pub(super) fn constants() -> String {
     let rows =
         format!("const LINK_ROWS = {LINK_ROWS}u;\nconst FACTOR_ROWS = {FACTOR_ROWS}u;\nconst SOLVES = {SOLVES}u;\n");
-    rows + &format!("const MOST_ROTATION = {MOST_ROTATION:?}f;\nconst LEAST_FACTOR = {LEAST_FACTOR:?}f;\n")
+    rows + &format!(
+        "const MOST_ROTATION = {MOST_ROTATION:?}f;\nconst LEAST_INVERSE_INERTIA = {LEAST_INVERSE_INERTIA:?}f;\n"
+    )
 }
 
 #[derive(Debug)]
@@ -91,7 +93,7 @@ impl ChainBuffers {
 /// The pass that solves chains; `None` for a scene without chains.
 pub(super) fn stage(store: &PipelineStore, compiled: &CompiledScene, keep_lambdas: bool) -> Option<Stage> {
     let text = constants() + include_str!("../../shaders/schedule/solve_chains.wgsl");
-    let text = unrolled(&text, &[("AXES", 3)]);
+    let text = unrolled(&text, &[("AXES", 3), ("ENTITIES", 3)]);
     let constants = [("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas))), (SIZE, f64::from(WORKGROUP_SIZE))];
     let name = "solve_chains";
     (!compiled.chains.chains.is_empty()).then(|| Stage::new(store, name, name, &text, &SLOTS, &constants))

@@ -60,11 +60,10 @@ impl KindBuffers {
     fn new(
         queue: &wgpu::Queue,
         maker: &Maker<'_>,
-        (kind, links_of): (&CompiledKind, &[u32]),
+        (kind, links_of, chained): (&CompiledKind, &[u32], &[Span]),
         kept: KeptLambdas,
         spans: &mut Vec<SpanRow>,
     ) -> Result<Self> {
-        let chained = Span { first: 0, count: links_of.len() as u32 };
         let (projection_rows, gather_row) = Self::push_rows(kind, chained, spans);
         let (split, is_group, storage) = (&kind.split, kind.info.is_group(), BufferUsages::STORAGE);
         let label = |part: &str| format!("{part}.{}", kind.info.name);
@@ -159,11 +158,11 @@ impl KindBuffers {
     }
 
     /// Appends the rows of a kind to `spans`; returns the first row of each projection, and that of the chunks.
-    fn push_rows(kind: &CompiledKind, chained: Span, spans: &mut Vec<SpanRow>) -> ([u32; 6], u32) {
+    fn push_rows(kind: &CompiledKind, chained: &[Span], spans: &mut Vec<SpanRow>) -> ([u32; 6], u32) {
         let row = |first, count, first_iteration| SpanRow { first, count, first_iteration, zero: 0 };
-        let (split, chained) = ([kind.split.span], [chained]);
+        let split = [kind.split.span];
         let projections: [&[Span]; 6] =
-            [&kind.coloring.colors, &kind.trees.colors, &kind.tiling.phases, &kind.clustering.layers, &split, &chained];
+            [&kind.coloring.colors, &kind.trees.colors, &kind.tiling.phases, &kind.clustering.layers, &split, chained];
         let firsts = projections.map(|own| {
             let first = spans.len() as u32;
             spans.extend(own.iter().flat_map(|span| [1, 0].map(|flag| row(span.first, span.count, flag))));
@@ -186,9 +185,15 @@ pub(super) fn make_kinds(
     let (maker, mut spans) = (Maker::new(device), Vec::new());
     let kept = KeptLambdas { lambdas: keep_lambdas, sums: controls.settings.mean_forces };
     let (kinds, own) = (controls.compiled.kinds.iter().enumerate(), &controls.compiled.chains);
-    let links_of = |kind| chain_kinds().iter().position(|own| *own == kind).map_or(&[][..], |kind| &own.links_of[kind]);
+    let chained = |kind| match chain_kinds().iter().position(|own| *own == kind) {
+        Some(kind) => (own.links_of[kind].as_slice(), own.records[kind].as_slice()),
+        None => Default::default(),
+    };
     let kinds = kinds
-        .map(|(place, kind)| KindBuffers::new(queue, &maker, (kind, links_of(place)), kept, &mut spans))
+        .map(|(index, kind)| {
+            let (links_of, records) = chained(index);
+            KindBuffers::new(queue, &maker, (kind, links_of, records), kept, &mut spans)
+        })
         .collect::<Result<Vec<_>>>()?;
     let chains = ChainBuffers::new(queue, &maker, own, &mut spans)?;
     Ok((kinds, chains, maker.rows(queue, "spans", &spans)?))

@@ -1,4 +1,4 @@
-//! Copies buffers to the host, blocking or not.
+//! Copies buffers to the host without waiting.
 
 use super::is_lost;
 use crate::error::{Error, Result};
@@ -25,8 +25,8 @@ pub(super) enum Arrival {
     Dropped,
 }
 
-/// Held by the callback of a copy: a callback that is dropped unused belongs to a dropped encoder.
-/// The place of the outcome is taken with the first one: the next copy may use it before the ticket is dropped.
+/// Owned by the callback of a copy. If the callback is dropped without a call, the encoder was dropped.
+/// The first outcome empties it, because the next copy may use the same place before the callback is dropped.
 struct Ticket(Option<Arc<Mutex<Option<Arrival>>>>);
 
 impl Ticket {

@@ -284,8 +284,8 @@ impl Solver {
                 }
                 return;
             }
-            Pass::LinearizeChains { span, first_iteration, .. } => {
-                (Projection::Linearize, 0, span.count, first_iteration)
+            Pass::LinearizeChains { color, span, first_iteration, .. } => {
+                (Projection::Linearize, color, span.count, first_iteration)
             }
             Pass::GatherChunks { .. } | Pass::GatherHubs { .. } => {
                 let place = usize::from(matches!(pass, Pass::GatherHubs { .. }));

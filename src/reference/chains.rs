@@ -4,7 +4,8 @@
 use super::Reference;
 use crate::constraints::{Function, MAX_ARITY};
 use crate::geometry::vector::{dot, inverse_symmetric};
-use crate::schedule::chains::{LEAST_FACTOR, MOST_ROTATION, NO_ENTITY, SEGMENT, SOLVES, chain_kinds};
+use crate::schedule::chains::{LEAST_INVERSE_INERTIA, MOST_ROTATION, NO_ENTITY, SEGMENT, SOLVES, chain_kinds};
+use crate::schedule::coloring::Span;
 use glam::Vec3;
 
 /// The rows of a 3 × 3 matrix.
@@ -13,23 +14,25 @@ type Matrix = [Vec3; 3];
 /// A link of a chain: a linearised constraint, and its part of the decomposition.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Link {
-    /// b of the equations, and α̃/(1 + γ).
+    /// b of the equations.
     b: Vec3,
+    /// α̃/(1 + γ).
     alpha: f32,
-    /// The relaxation factor of Δλ.
-    factor: f32,
+    /// The factor on Δλ.
+    relaxation: f32,
     /// By entity, the gradient of each component.
     grad: [Matrix; 3],
     /// D⁻¹.
     inverse: Matrix,
-    /// The blocks of L beside the diagonal: to the link before, and to the one before that.
+    /// The block of L to the link before.
     beside: Matrix,
+    /// The block of L to the link before that.
     next: Matrix,
     /// y of L y = b, then Δλ.
     y: Vec3,
 }
 
-/// Least α̃ in the decomposition as a part of the diagonal of J W Jᵀ: with less, rounding would exceed the pivots.
+/// Least α̃ of the decomposition, relative to the diagonal of J W Jᵀ. Below it, rounding errors exceed the pivots.
 const LEAST_COMPLIANCE: f32 = 1e-5;
 
 /// A Bᵀ.
@@ -66,10 +69,9 @@ fn add_coupling(sum: &mut Matrix, w: f32, g: &Matrix, h: &Matrix) {
 
 impl Reference {
     /// Evaluates the links of a kind at the current positions.
-    pub(super) fn linearize_chains(&mut self, kind: usize, first_iteration: bool) {
-        let count = self.controls.compiled.chains.order(kind).len();
+    pub(super) fn linearize_chains(&mut self, kind: usize, records: Span, first_iteration: bool) {
         let own = usize::from(kind != chain_kinds()[0]);
-        for place in 0..count {
+        for place in records.range() {
             let link = self.controls.compiled.chains.links_of[own][place] as usize;
             self.chain_links[link] = self.linearized(kind, place, first_iteration);
         }
@@ -92,7 +94,7 @@ impl Reference {
         let damped = 1.0 + material.gamma;
         let b = ((-c - lambda * material.alpha_tilde) - travel * material.gamma) / damped;
         let alpha = material.alpha_tilde / damped;
-        Link { b, alpha, factor: material.factor, grad: [grad[0], grad[1], grad[2]], ..Link::default() }
+        Link { b, alpha, relaxation: material.factor, grad: [grad[0], grad[1], grad[2]], ..Link::default() }
     }
 
     pub(super) fn solve_chain(&mut self, chain: usize, first_iteration: bool) {
@@ -100,10 +102,10 @@ impl Reference {
         let most = MOST_ROTATION * MOST_ROTATION;
         let (mut factor, mut largest) = (1f32, most);
         for _ in 0..SOLVES {
-            factor = (factor * (most / largest)).max(LEAST_FACTOR);
+            factor = (factor * (most / largest)).max(LEAST_INVERSE_INERTIA);
             self.solve_links(first, count, factor);
             largest = self.largest_rotation(first, count, factor);
-            if largest <= most {
+            if largest <= most || factor == LEAST_INVERSE_INERTIA {
                 break;
             }
         }
@@ -129,7 +131,7 @@ impl Reference {
             if place + 2 < first + count {
                 z -= transposed_times(&self.chain_links[place + 2].next, z2);
             }
-            self.chain_links[place].y = z * link.factor;
+            self.chain_links[place].y = z * link.relaxation;
             (z1, z2) = (z, z1);
         }
     }
@@ -165,12 +167,7 @@ impl Reference {
     /// The row of a link: its blocks of L and D⁻¹, and y of L y = b.
     fn decompose(&mut self, first: usize, place: usize, factor: f32) {
         let mut link = self.chain_links[place];
-        let mut diagonal = [Vec3::ZERO; 3];
-        for (k, entity) in self.entities_of_link(place).into_iter().enumerate() {
-            if entity != NO_ENTITY {
-                add_coupling(&mut diagonal, self.weight(entity, factor), &link.grad[k], &link.grad[k]);
-            }
-        }
+        let mut diagonal = self.coupling(place, place, factor);
         let own = Vec3::new(diagonal[0].x, diagonal[1].y, diagonal[2].z);
         let least = own * LEAST_COMPLIANCE;
         diagonal[0].x += link.alpha.max(least.x);
@@ -215,7 +212,7 @@ impl Reference {
         sum
     }
 
-    /// Adds Δλ to λ, and ∇C Δλ to the displacements.
+    /// Adds Δλ to λ, and w ∇C Δλ to the displacements.
     fn apply_link(&mut self, place: usize, factor: f32, first_iteration: bool) {
         let delta = self.chain_links[place].y;
         let record = self.controls.compiled.chains.links[place][0];

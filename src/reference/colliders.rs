@@ -53,9 +53,9 @@ struct Moving {
 }
 
 /// The contact of a particle with a collider in a substep.
-struct Met {
+struct ColliderHit {
     index: usize,
-    meet: Meet,
+    impact: Impact,
     /// Start position relative to the collider, and displacement relative to it, in world space.
     start: Vec3,
     way: Vec3,
@@ -64,10 +64,10 @@ struct Met {
 }
 
 /// Maximum number of iterations of conservative advancement.
-const TURNS: u32 = 24;
+const MOST_ADVANCES: u32 = 24;
 
 /// A particle in the frame of a collider, in a substep.
-struct View<'a> {
+struct LocalParticle<'a> {
     collider: &'a ColliderRow,
     data: &'a [f32],
     /// Start position, and displacement relative to the collider.
@@ -91,8 +91,8 @@ impl Reference {
         let was_met = recovery != Vec3::ZERO;
         let mut particle = Moving { side, rest, is_first, x, d, recovery, was_met, exit: None, friction };
         for index in 0..self.colliders.len() {
-            if let Some(met) = self.met(index, &mut particle) {
-                self.respond(i, &met, &mut particle);
+            if let Some(hit) = self.find_hit(index, &mut particle) {
+                self.respond(i, &hit, &mut particle);
             }
         }
         self.collider_contacts[i].friction = particle.friction;
@@ -109,7 +109,7 @@ impl Reference {
     }
 
     /// The contact of a particle with a collider, if there is one.
-    fn met(&self, index: usize, particle: &mut Moving) -> Option<Met> {
+    fn find_hit(&self, index: usize, particle: &mut Moving) -> Option<ColliderHit> {
         let &mut Moving { side, rest, x, d, .. } = particle;
         let (params, collider) = (&self.contact_params, &self.colliders[index]);
         if collider.is_removed() || !params.touch(side.material, collider.material) {
@@ -121,14 +121,14 @@ impl Reference {
         }
         let [start, way] = collider.relative_motion(x, rest, d);
         let (p, delta) = (collider.frame.turned_into(start), collider.frame.turned_into(way));
-        let mut view = View { collider, data: &self.controls.colliders.data, p, delta, keep };
-        let near = view.sample(p);
+        let mut local = LocalParticle { collider, data: &self.controls.colliders.data, p, delta, keep };
+        let near = local.sample(p);
         let inside = Inside { x, rest, side };
         let is_solid = collider.flags & TWO_SIDED == 0 && self.colliders.len() > 1;
         if is_solid && near.distance < keep + length(delta) {
-            view.keep *= self.squeeze(index, inside, near, keep);
+            local.keep *= self.squeeze(index, inside, near, keep);
         }
-        let keep = view.keep;
+        let keep = local.keep;
         let exit = if is_solid && near.distance < (1.0 - SLACK) * keep {
             *particle.exit.get_or_insert_with(|| self.exit(inside))
         } else {
@@ -138,42 +138,42 @@ impl Reference {
             return None;
         }
         // World space from here on.
-        let turned = |meet: Meet| Meet { normal: collider.frame.turned_out_of(meet.normal), ..meet };
-        let meet = if exit.depth > 0.0 { exit.meet(way) } else { view.meet(near).map(turned) };
-        let meet = meet.or_else(|| {
+        let turned = |impact: Impact| Impact { normal: collider.frame.turned_out_of(impact.normal), ..impact };
+        let impact = if exit.depth > 0.0 { exit.impact(way) } else { local.impact(near).map(turned) };
+        let impact = impact.or_else(|| {
             // A contact of an earlier pass of the substep keeps its friction.
-            let end = |normal| turned(Meet { normal, depth: 0.0, gap: 0.0, time: 0.0 });
-            (particle.friction.owner == Some(index)).then(|| end(view.sample(p + delta).normal))
+            let end = |normal| turned(Impact { normal, depth: 0.0, start_gap: 0.0, time: 0.0 });
+            (particle.friction.owner == Some(index)).then(|| end(local.sample(p + delta).normal))
         });
-        meet.map(|meet| Met { index, meet, start, way, keep })
+        impact.map(|impact| ColliderHit { index, impact, start, way, keep })
     }
 
     /// Moves a particle out of a collider, with friction and restitution.
-    fn respond(&mut self, i: usize, met: &Met, particle: &mut Moving) {
-        let Meet { normal, depth, gap, .. } = met.meet;
-        let (params, collider, way) = (&self.contact_params, &self.colliders[met.index], met.way);
+    fn respond(&mut self, i: usize, hit: &ColliderHit, particle: &mut Moving) {
+        let Impact { normal, depth, start_gap, .. } = hit.impact;
+        let (params, collider, way) = (&self.contact_params, &self.colliders[hit.index], hit.way);
         // Initial overlap changes the position and not the velocity.
-        let out = depth.min((-gap).max(0.0));
+        let out = depth.min((-start_gap).max(0.0));
         let push = depth - out;
         let out = if particle.is_first { out.min(params.recovery) } else { 0.0 };
         let [statics, kinetic, restitution, _] = params.friction(particle.side.material, collider.material);
         let coefficients = [statics, kinetic].map(|coefficient| coefficient * particle.side.friction);
-        // Restitution, on top of that.
+        // Restitution, in addition to the push.
         let gravity = Vec3::from(self.params.gravity_step);
         let speed = -dot(normal, way - gravity);
-        let impact = restitution > 0.0 && push > 0.0 && speed > 2.0 * length(gravity);
+        let bounces = restitution > 0.0 && push > 0.0 && speed > 2.0 * length(gravity);
         // Includes the restitution by other colliders and earlier in the substep.
         let given = dot(normal, self.collider_contacts[i].bounce);
         let left = dot(normal, way) + push + given;
-        let back = if impact { (restitution * speed - left).max(0.0) } else { 0.0 };
+        let back = if bounces { (restitution * speed - left).max(0.0) } else { 0.0 };
         let slip = way - Vec3::from(collider.surface_step);
         let slip = slip - normal * dot(normal, slip);
-        let slip = Slip { index: met.index, slip, push, back, time: met.meet.time, keep: met.keep };
+        let slip = Slip { index: hit.index, slip, push, back, time: hit.impact.time, keep: hit.keep };
         let before = particle.friction;
-        let of_before = if before.owner == Some(met.index) { before } else { ColliderFriction::default() };
+        let of_before = if before.owner == Some(hit.index) { before } else { ColliderFriction::default() };
         let (friction, beyond) = slip.rubbed(of_before, coefficients);
         let change = normal * push + (friction.displacement - of_before.displacement);
-        if before.owner == Some(met.index) || before.owner.is_none() && push > 0.0 {
+        if before.owner == Some(hit.index) || before.owner.is_none() && push > 0.0 {
             particle.friction = friction;
         }
         let away = normal * out;
@@ -188,7 +188,7 @@ impl Reference {
         if self.controls.settings.keeps_collider_impulses() {
             let scale = self.controls.inverse_masses[i] * self.params.h;
             let own = (-((change + bounce) / scale), (push + back) / scale);
-            self.push_on(i, met.index as u32, own, met.start + way);
+            self.push_on(i, hit.index as u32, own, hit.start + way);
         }
     }
 
@@ -207,16 +207,16 @@ impl Reference {
     }
 
     pub(super) fn clear_collider_contacts(&mut self) {
-        self.collider_contacts.iter_mut().for_each(|touch| touch.impulses = Default::default());
+        self.collider_contacts.iter_mut().for_each(|contact| contact.impulses = Default::default());
     }
 
     pub(super) fn apply_restitution(&mut self, i: usize) {
-        let touch = &mut self.collider_contacts[i];
-        let (bounce, recovery) = (std::mem::take(&mut touch.bounce), std::mem::take(&mut touch.recovery));
+        let contact = &mut self.collider_contacts[i];
+        let (bounce, recovery) = (std::mem::take(&mut contact.bounce), std::mem::take(&mut contact.recovery));
         let d = &mut self.displacements[i];
         if recovery != Vec3::ZERO {
             // A displacement of length 0 was not truncated.
-            let left = if touch.way > 0.0 { length(*d) / touch.way } else { 1.0 };
+            let left = if contact.way > 0.0 { length(*d) / contact.way } else { 1.0 };
             *d = without_recovery(*d, recovery * left);
         }
         *d += bounce;
@@ -249,8 +249,8 @@ impl Reference {
     /// Force \[N\] and torque \[N m\] on each collider in the step: the sums of the threads of a workgroup, in order.
     pub(super) fn sum_collider_forces(&mut self) {
         let mut sums = vec![[[Vec3::ZERO; 2]; group::THREADS]; self.colliders.len()];
-        for (i, touch) in self.collider_contacts.iter().enumerate() {
-            for ColliderImpulse { collider, impulse, moment, .. } in touch.impulses.into_iter().flatten() {
+        for (i, contact) in self.collider_contacts.iter().enumerate() {
+            for ColliderImpulse { collider, impulse, moment, .. } in contact.impulses.into_iter().flatten() {
                 let thread = &mut sums[collider as usize][i % group::THREADS];
                 thread[0] += impulse;
                 thread[1] += moment;
@@ -263,55 +263,55 @@ impl Reference {
     }
 }
 
-/// `Meet` in `shaders/collision/collide/response.wgsl`.
-struct Meet {
+/// The contact of a path with a collider. Counterpart: `Impact` in `shaders/collision/collide/response.wgsl`.
+struct Impact {
     normal: Vec3,
     /// Penetration depth at the end of the substep.
     depth: f32,
     /// Gap at the start.
-    gap: f32,
+    start_gap: f32,
     /// Time of contact: 0 at the start of the substep, 1 at its end.
     time: f32,
 }
 
 impl Exit {
     /// Contact with the collider of the exit, for a displacement relative to it.
-    fn meet(&self, way: Vec3) -> Option<Meet> {
+    fn impact(&self, way: Vec3) -> Option<Impact> {
         let depth = self.depth - dot(self.normal, way);
-        (depth > 0.0).then_some(Meet { normal: self.normal, depth, gap: -self.depth, time: 0.0 })
+        (depth > 0.0).then_some(Impact { normal: self.normal, depth, start_gap: -self.depth, time: 0.0 })
     }
 }
 
-impl View<'_> {
+impl LocalParticle<'_> {
     fn sample(&self, p: Vec3) -> Sample {
         sample(self.collider, self.data, p, self.keep)
     }
 
     /// Time of impact and contact; `near` is the sample at the start.
-    fn meet(&self, mut near: Sample) -> Option<Meet> {
+    fn impact(&self, mut near: Sample) -> Option<Impact> {
         let sample = |p| self.sample(p);
         let inside = near.distance < 0.0 && self.collider.flags & TWO_SIDED != 0;
         let side = if inside { -1.0 } else { 1.0 };
         let outside = near.distance * side > 0.0;
         // Outside of the border of a height field.
         let beyond = near.normal == Vec3::ZERO;
-        let start = near.distance * side - self.keep;
+        let start_gap = near.distance * side - self.keep;
         let reach = length(self.delta);
-        // Inside of a two-sided shell only the distance is a valid bound.
-        let sure = if side > 0.0 { near.sure - self.keep } else { start };
+        // Below a two-sided surface only the distance is a safe bound.
+        let sure = if side > 0.0 { near.sure - self.keep } else { start_gap };
         if sure >= reach {
             return None;
         }
         // Conservative advancement to the time of impact: the distance is a lower bound.
-        let (mut gap, mut time, mut turn) = (start, 0.0f32, 0);
-        while turn < TURNS && gap > 1e-3 * self.keep {
+        let (mut gap, mut time, mut advance) = (start_gap, 0.0f32, 0);
+        while advance < MOST_ADVANCES && gap > 1e-3 * self.keep {
             time = (time + gap / reach).min(1.0);
             near = sample(self.p + self.delta * time);
             gap = near.distance * side - self.keep;
             if time >= 1.0 && gap > 1e-3 * self.keep {
                 return None;
             }
-            turn += 1;
+            advance += 1;
         }
         // A path that enters through the border below the surface comes from above only if the neighbour's surface is
         // no steeper.
@@ -335,7 +335,7 @@ impl View<'_> {
             out += end.normal * (side * left);
         }
         let depth = length(out);
-        (depth > 0.0).then(|| Meet { normal: out / depth, depth, gap: start, time })
+        (depth > 0.0).then(|| Impact { normal: out / depth, depth, start_gap, time })
     }
 }
 

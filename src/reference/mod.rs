@@ -235,7 +235,7 @@ impl Reference {
             Pass::Split { span, first_iteration, .. } => {
                 span.range().for_each(|place| self.split(kind, place, first_iteration));
             }
-            Pass::LinearizeChains { first_iteration, .. } => self.linearize_chains(kind, first_iteration),
+            Pass::LinearizeChains { span, first_iteration, .. } => self.linearize_chains(kind, span, first_iteration),
             Pass::GatherChunks { .. } => self.gather_chunks(kind),
             Pass::GatherHubs { .. } => self.gather_hubs(kind),
             Pass::Flow { .. } => self.flow(kind),

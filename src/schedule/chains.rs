@@ -42,8 +42,8 @@ pub(crate) const MOST_ROTATION: f32 = 0.3;
 /// Most solves of a chain per projection.
 pub(crate) const SOLVES: u32 = 3;
 
-/// Least factor on the inverse inertias of frames: frames of still larger inertia would gain energy.
-pub(crate) const LEAST_FACTOR: f32 = 0.01;
+/// Least factor on the inverse inertias of frames: with still larger inertias, rods would gain energy.
+pub(crate) const LEAST_INVERSE_INERTIA: f32 = 0.01;
 
 /// Constraints of the shortest chain: fewer are coloured.
 const FEWEST: usize = 3;
@@ -64,6 +64,8 @@ pub(crate) struct Chains {
     pub orders: [Vec<u32>; 2],
     /// By kind and record: the link.
     pub links_of: [Vec<u32>; 2],
+    /// By kind, the records of each colour.
+    pub records: [Vec<Span>; 2],
 }
 
 /// Finds chains along the joints of a set of rods.
@@ -92,21 +94,31 @@ impl Chains {
         }
         // A chain without a colour is projected link by link.
         let coloring = Coloring::greedy_groups(&entities, &offsets, entity_count);
-        let mut chains = Self { colors: coloring.colors, ..Self::default() };
-        let colored = coloring.order.len() - coloring.overflow.count as usize;
-        for &chain in &coloring.order[..colored] {
-            let links = &found[chain as usize];
-            chains.chains.push([chains.links.len() as u32, links.len() as u32]);
-            for &(kind, constraint) in links {
-                let record = chains.orders[kind].len() as u32;
-                let mut row = [record | if kind == 1 { SEGMENT } else { 0 }, NO_ENTITY, NO_ENTITY, NO_ENTITY];
-                row[1..].iter_mut().zip(entities_of((kind, constraint))).for_each(|(own, &entity)| *own = entity);
-                chains.links_of[kind].push(chains.links.len() as u32);
-                chains.links.push(row);
-                chains.orders[kind].push(constraint);
+        let mut chains = Self::default();
+        for color in coloring.colors {
+            let first = [0, 1].map(|kind: usize| chains.orders[kind].len() as u32);
+            for place in color.range() {
+                chains.push(&found[coloring.order[place] as usize], entities_of);
             }
+            for (kind, first) in first.into_iter().enumerate() {
+                let count = chains.orders[kind].len() as u32 - first;
+                chains.records[kind].push(Span { first, count });
+            }
+            chains.colors.push(color);
         }
         chains
+    }
+
+    fn push<'a>(&mut self, links: &[(usize, u32)], entities_of: impl Fn((usize, u32)) -> &'a [u32]) {
+        self.chains.push([self.links.len() as u32, links.len() as u32]);
+        for &(kind, constraint) in links {
+            let record = self.orders[kind].len() as u32;
+            let mut row = [record | if kind == 1 { SEGMENT } else { 0 }, NO_ENTITY, NO_ENTITY, NO_ENTITY];
+            row[1..].iter_mut().zip(entities_of((kind, constraint))).for_each(|(own, &entity)| *own = entity);
+            self.links_of[kind].push(self.links.len() as u32);
+            self.links.push(row);
+            self.orders[kind].push(constraint);
+        }
     }
 
     /// The constraints of a kind that are in chains, in the order of their records.

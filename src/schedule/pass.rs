@@ -78,10 +78,12 @@ pub enum Pass {
         /// True if λ starts at 0.
         first_iteration: bool,
     },
-    /// Evaluates the constraints of a kind in the chains of rods.
+    /// Evaluates the constraints of a kind in the chains of one colour.
     LinearizeChains {
         /// Index in [`crate::constraints::KINDS`].
         kind: usize,
+        /// The colour.
+        color: u32,
         /// Its records.
         span: Span,
         /// True if λ starts at 0.

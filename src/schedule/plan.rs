@@ -30,7 +30,7 @@
 //!   `ApplyCorrections`, and `end` has `FinishSkinned`.
 //! - With orientations, `StartOrientations` follows `Start`, `IntegrateOrientations` ends `between`, and
 //!   `FinishOrientations` precedes `Finish`.
-//! - With rods, `LinearizeChains` of both kinds and `SolveChains` precede the stretch-shear constraints outside of chains.
+//! - With rods, `LinearizeChains` of both kinds and `SolveChains`, per colour, precede the stretch-shear constraints outside of chains.
 //! - With colliders, `CommitColliders` runs in `end`; with several, `MarkSlabs` runs in `begin`. To sum collider forces, `begin` has
 //!   `ClearColliderContacts`, and `end` has `MarkTouchedColliders` and `ColliderForces`.
 //! - With contact events, `begin` has `ClearContactEvents`, `NoteContacts` follows the iterations of contacts, and `end` has
@@ -59,7 +59,6 @@ pub use super::pass::{Pass, SearchPass};
 use crate::collision::SelfCollision;
 use crate::constraints::{Kind, ShapeMatching, kind_index};
 use crate::schedule::chains::chain_kinds;
-use crate::schedule::coloring::Span;
 use crate::schedule::compiled::{CompiledKind, CompiledScene};
 use crate::schedule::shuffle::{mix, shuffled};
 use crate::settings::{ColorOrder, Field, Settings, Sweep};
@@ -276,9 +275,9 @@ impl Plan {
     /// Adds the chains of rods.
     fn push_chains(&mut self, compiled: &CompiledScene, first_iteration: bool) {
         for (color, &span) in (0..).zip(&compiled.chains.colors) {
-            for kind in chain_kinds() {
-                let span = Span { first: 0, count: compiled.chains.order(kind).len() as u32 };
-                self.substep.push(Pass::LinearizeChains { kind, span, first_iteration });
+            for (kind, records) in chain_kinds().into_iter().zip(&compiled.chains.records) {
+                let span = records[color as usize];
+                self.substep.push(Pass::LinearizeChains { kind, color, span, first_iteration });
             }
             self.substep.push(Pass::SolveChains { color, span, first_iteration });
         }

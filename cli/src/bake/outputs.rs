@@ -96,7 +96,7 @@ impl Outputs {
         let kind = KINDS.iter().position(|info| info.name == arguments.lambda_kind).context("no such kind")?;
         let samples = arguments.frames / arguments.every + 1;
         let particles = file.scene.particle_count() as u64;
-        let lambdas = backend.lambdas(kind)?.len() as u64;
+        let lambdas = if arguments.lambda.is_some() { backend.lambdas(kind)?.len() as u64 } else { 0 };
         let array = |path: &Option<PathBuf>, shape: &[u64]| {
             path.as_deref().map(|path| Array::create(path, &[&[u64::from(samples)], shape].concat())).transpose()
         };

@@ -3,7 +3,7 @@
 use crate::backend::Backend;
 use supple::scene_file::SceneFile;
 
-/// Prints a warning for each counter of losses that is not 0.
+/// Prints a warning for each counter of errors that is not 0.
 pub fn print(file: &SceneFile, backend: &Backend) -> supple::Result<()> {
     let diagnostics = backend.diagnostics()?;
     let count = diagnostics.non_finite_count;
@@ -21,8 +21,8 @@ pub fn print(file: &SceneFile, backend: &Backend) -> supple::Result<()> {
         let given = file.settings.self_collision.unwrap_or_default().pairs_per_particle;
         eprintln!(
             "warning: {lost} contacts were lost. If the list of pairs was full, raise pairs_per_particle of self_collision, \
-             which is {given} and at most 256, or lower its margin. Contacts of an element with more than 32768 others, and of \
-             one that crosses more than 4096 cells in a substep, are always lost"
+             which is {given}, or lower its margin. If elements have more than 32768 neighbours, or paths of more than 4096 \
+             cells in a substep, raise substeps"
         );
     }
     let lost = diagnostics.lost_collider_contacts;

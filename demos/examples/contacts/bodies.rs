@@ -79,7 +79,7 @@ pub fn funnel(arguments: &Arguments) -> anyhow::Result<Setup> {
         measure: Box::new(passed),
         check: Box::new(|report| {
             let deepest = report.figures["deepest_penetration"].as_f64();
-            ensure!(deepest < Some(1e-3), "a body is {deepest:?} m inside");
+            ensure!(deepest.is_some_and(|value| value < 1e-3), "a body is {deepest:?} m inside");
             Ok(())
         }),
         ..Setup::default()

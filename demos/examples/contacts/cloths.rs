@@ -96,7 +96,7 @@ fn over(arguments: &Arguments, columns: u32, side: f32, body: Collider, top: f32
         check: Box::new(move |report| {
             crossed(report)?;
             let deepest = report.figures["deepest_penetration"].as_f64();
-            ensure!(deepest < Some(1e-4), "the cloth is {deepest:?} m inside");
+            ensure!(deepest.is_some_and(|value| value < 1e-4), "the cloth is {deepest:?} m inside");
             ensure!(report.lowest_point > -1e-4, "the cloth is below the ground: {} m", report.lowest_point);
             ensure!(report.mean_strain < 0.05, "the cloth is stretched by {:.1} %", report.mean_strain * 100.0);
             Ok(())

@@ -89,7 +89,7 @@ pub fn bowl(arguments: &Arguments) -> anyhow::Result<Setup> {
         check: Box::new(|report| {
             crossed(report)?;
             let deepest = report.figures["deepest_penetration"].as_f64();
-            ensure!(deepest < Some(1e-4), "a cloth is {deepest:?} m outside the bowl");
+            ensure!(deepest.is_some_and(|value| value < 1e-4), "a cloth is {deepest:?} m outside the bowl");
             Ok(())
         }),
         ..Setup::default()

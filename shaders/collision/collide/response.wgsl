@@ -3,53 +3,54 @@
 // The including file declares `params`, `contact_params`, the colliders (`near_from`, `collider_at`, `bound_at`,
 // `data_at`) and the state of a particle: `removes_overlap`, `bounce_of`, `add_bounce`, `note_push`.
 
-// Iterations of conservative advancement.
-const TURNS = 24u;
+// Most iterations of conservative advancement.
+const MOST_ADVANCES = 24u;
 
 // Restitution is not compiled if no contact material has any.
 override RESTITUTES: bool = true;
 
-struct Meet {
-    is_met: bool,
+// The contact of a path with a collider.
+struct Impact {
+    is_hit: bool,
     normal: vec3f,
     // Overlap at the end of the substep [m].
     depth: f32,
     // Gap at the start [m].
-    start: f32,
+    start_gap: f32,
     // Time of impact: 0 at the start of the substep, 1 at its end.
     time: f32,
 }
 
-// `first` is the sample at the start.
-fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32, first: Sample) -> Meet {
+// Returns the impact of a path from p to p + delta; `first` is the sample at p.
+fn find_impact(c: Collider, p: vec3f, delta: vec3f, keep: f32, first: Sample) -> Impact {
     let zero = params.zero;
     var near = first;
     let side = select(1.0, -1.0, near.distance < 0.0 && (c.flags & TWO_SIDED) != 0u);
     let outside = near.distance * side > 0.0;
     // Beyond the border of a heightfield that ends there.
     let beyond = all(near.normal == vec3f());
-    let start = opaque1(near.distance * side, zero) - keep;
+    let start_gap = opaque1(near.distance * side, zero) - keep;
     let reach = length(delta);
     // Below a two-sided surface only the distance is a safe bound.
-    let sure = select(start, opaque1(near.sure, zero) - keep, side > 0.0);
-    var is_met = sure < reach;
+    let sure = select(start_gap, opaque1(near.sure, zero) - keep, side > 0.0);
+    var is_hit = sure < reach;
     // Conservative advancement: no surface is nearer than the distance.
-    var gap = start;
+    var gap = start_gap;
     var time = 0.0;
-    for (var turn = 0u; turn < TURNS && is_met && gap > 1e-3 * keep; turn++) {
+    for (var advance = 0u; advance < MOST_ADVANCES && is_hit && gap > 1e-3 * keep; advance++) {
         time = min(opaque1(time + opaque1(gap / reach, zero), zero), 1.0);
         near = sample(c, opaque(p + opaque(delta * time, zero), zero), keep);
         gap = opaque1(near.distance * side, zero) - keep;
-        is_met = time < 1.0 || gap <= 1e-3 * keep;
+        is_hit = time < 1.0 || gap <= 1e-3 * keep;
     }
     // A path that enters through the border below the surface comes from above only if the neighbour's surface is no
     // steeper.
-    if is_met && beyond && near.distance < 0.0 {
+    if is_hit && beyond && near.distance < 0.0 {
         let deepest = select(opaque1(reach * time, zero), 0.0, (c.flags & TWO_SIDED) != 0u);
-        is_met = opaque1(-near.distance * c.size.z, zero) <= deepest;
+        is_hit = opaque1(-near.distance * c.size.z, zero) <= deepest;
     }
-    if !is_met {
-        return Meet();
+    if !is_hit {
+        return Impact();
     }
     // A particle from outside stays in front of the first plane that it meets, even if the shape is thin.
     var out = vec3f();
@@ -65,10 +66,10 @@ fn meet_collider(c: Collider, p: vec3f, delta: vec3f, keep: f32, first: Sample) 
         out = opaque(out + opaque(end.normal * opaque1(side * left, zero), zero), zero);
     }
     let depth = length(out);
-    if depth == 0.0 {
-        return Meet();
+    if !(depth > 0.0) {
+        return Impact();
     }
-    return Meet(true, out / depth, depth, start, time);
+    return Impact(true, out / depth, depth, start_gap, time);
 }
 
 // Motion of a particle in the substep.
@@ -84,8 +85,8 @@ struct Moving {
 }
 
 // The contact of a particle with a collider in a substep.
-struct Met {
-    meet: Meet,
+struct ColliderHit {
+    impact: Impact,
     // Start position relative to the collider, and displacement relative to it, in world space.
     start: vec3f,
     way: vec3f,
@@ -130,36 +131,36 @@ fn collide_with(i: u32, side: ContactSide, index: u32, w: f32, rest: vec3f, befo
         is_exit = exit.depth > 0.0;
     }
     // World space from here on.
-    var meet = Meet();
+    var impact = Impact();
     if is_exit {
         let depth = opaque1(exit.depth - opaque1(dot(exit.normal, motion.way), zero), zero);
-        meet = Meet(depth > 0.0, exit.normal, depth, -exit.depth, 0.0);
+        impact = Impact(depth > 0.0, exit.normal, depth, -exit.depth, 0.0);
     } else {
-        meet = meet_collider(c, p, delta, keep, near);
-        meet.normal = turned_out_of(c.frame, opaque(meet.normal, zero), zero);
+        impact = find_impact(c, p, delta, keep, near);
+        impact.normal = turned_out_of(c.frame, opaque(impact.normal, zero), zero);
     }
-    if !meet.is_met && particle.friction.owner == index + 1u {
+    if !impact.is_hit && particle.friction.owner == index + 1u {
         // A contact of an earlier pass of the substep keeps its friction.
         let end = sample(c, opaque(p + delta, zero), keep);
-        meet = Meet(true, turned_out_of(c.frame, opaque(end.normal, zero), zero), 0.0, 0.0, 0.0);
+        impact = Impact(true, turned_out_of(c.frame, opaque(end.normal, zero), zero), 0.0, 0.0, 0.0);
     }
-    if meet.is_met {
-        respond(i, index, w, side, Met(meet, motion.start, motion.way, keep, c.surface_step, c.material), &particle);
+    if impact.is_hit {
+        respond(i, index, w, side, ColliderHit(impact, motion.start, motion.way, keep, c.surface_step, c.material), &particle);
     }
     return particle;
 }
 
 // Moves a particle out of a collider, with friction and restitution.
-fn respond(i: u32, index: u32, w: f32, side: ContactSide, met: Met, particle: ptr<function, Moving>) {
+fn respond(i: u32, index: u32, w: f32, side: ContactSide, hit: ColliderHit, particle: ptr<function, Moving>) {
     let zero = params.zero;
-    let normal = met.meet.normal;
-    let way = met.way;
-    var out = min(met.meet.depth, max(-met.meet.start, 0.0));
-    let push = opaque1(met.meet.depth - out, zero);
+    let normal = hit.impact.normal;
+    let way = hit.way;
+    var out = min(hit.impact.depth, max(-hit.impact.start_gap, 0.0));
+    let push = opaque1(hit.impact.depth - out, zero);
     out = select(0.0, min(out, contact_params.recovery), removes_overlap());
-    let friction = contact_params.friction[side.material * 16u + met.material];
+    let friction = contact_params.friction[side.material * 16u + hit.material];
     let coefficients = scaled_friction(friction.xy, side.friction, zero);
-    // Restitution, on top of the push.
+    // Restitution, in addition to the push.
     let speed = opaque1(-dot(normal, opaque(way - params.gravity_step, zero)), zero);
     var back = 0.0;
     if RESTITUTES && friction.z > 0.0 && push > 0.0 && speed > 2.0 * length(params.gravity_step) {
@@ -168,14 +169,14 @@ fn respond(i: u32, index: u32, w: f32, side: ContactSide, met: Met, particle: pt
         let left = opaque1(opaque1(opaque1(dot(normal, way), zero) + push, zero) + given, zero);
         back = max(opaque1(friction.z * speed, zero) - left, 0.0);
     }
-    let relative = opaque(way - met.surface_step, zero);
+    let relative = opaque(way - hit.surface_step, zero);
     let slip = opaque(relative - opaque(normal * opaque1(dot(normal, relative), zero), zero), zero);
     let before = (*particle).friction;
     var of_before = ColliderFriction();
     if before.owner == index + 1u {
         of_before = before;
     }
-    let rub = rubbed(of_before, index, Slip(slip, push, back, met.meet.time, met.keep), coefficients);
+    let rub = rubbed(of_before, index, Slip(slip, push, back, hit.impact.time, hit.keep), coefficients);
     let change_by_friction = opaque(rub.friction.displacement - of_before.displacement, zero);
     let change = opaque(opaque(normal * push, zero) + change_by_friction, zero);
     if before.owner == index + 1u || (before.owner == 0u && push > 0.0) {
@@ -186,7 +187,7 @@ fn respond(i: u32, index: u32, w: f32, side: ContactSide, met: Met, particle: pt
         bounce = opaque(opaque(normal * back, zero) - rub.beyond, zero);
         add_bounce(i, bounce);
     }
-    note_push(i, index, w, opaque(change + bounce, zero), opaque1(push + back, zero), opaque(met.start + way, zero));
+    note_push(i, index, w, opaque(change + bounce, zero), opaque1(push + back, zero), opaque(hit.start + way, zero));
     let away = opaque(normal * out, zero);
     (*particle).x = opaque((*particle).x + away, zero);
     (*particle).d = opaque((*particle).d + change, zero);
