@@ -32,7 +32,7 @@ struct Arguments {
 
 /// The length of the cable [m].
 const CABLE: f32 = 1.2;
-/// The part of it by which its ends approach.
+/// The part of its length by which its ends approach.
 const APPROACH: f32 = 0.45;
 
 /// Twists the end of the cable for 3 s, then moves it towards the other end for 2 s.

@@ -66,9 +66,11 @@ enum Hung {
 const KINDS: &[(&str, Kind)] = &[("elastic", Kind::Elastic), ("rigid", Kind::Rigid), ("regions", Kind::Regions)];
 const RADIUS: f32 = 0.3;
 const BALL: Vec3 = Vec3::new(-0.5, 0.0, 0.0);
-/// The displacement of the upper plate [m]: down, up, down again, and away.
+/// The largest displacement of the upper plate [m]: down, up, down again, and away.
 const SQUEEZE: f32 = 0.16;
+/// Steps of its motion down and up.
 const PERIOD: u32 = 60;
+/// Step at which it moves away.
 const RELEASE: u32 = PERIOD + PERIOD / 2;
 
 struct Bodies {

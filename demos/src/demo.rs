@@ -51,7 +51,7 @@ pub struct Demo {
     pub title: &'static str,
     pub scene: Scene,
     pub settings: Settings,
-    /// The wind that the panel scales to a speed; the default is a breeze.
+    /// The wind that the panel scales to a speed; `None` selects a breeze of 4 m/s.
     pub wind: Option<Wind>,
     /// The distance constraints whose strain is shown and reported.
     pub edges: Range<u32>,
@@ -61,7 +61,7 @@ pub struct Demo {
     pub ropes: Range<u32>,
     /// The drawn thickness of cords [m]; 0 selects 12 mm.
     pub rope_thickness: f32,
-    /// Lines through particles that are drawn as tubes, with their radii [m]; a closed one ends at its first particle.
+    /// Lines through particles that are drawn as tubes, with their radii [m]; a closed line ends with its first particle.
     pub rods: Vec<(Vec<u32>, f32)>,
     /// Particles drawn as balls, with their radii [m].
     pub balls: Vec<(u32, f32)>,
@@ -73,7 +73,7 @@ pub struct Demo {
     pub texture: Vec<[f32; 2]>,
     #[cfg(not(target_arch = "wasm32"))]
     pub script: Option<Box<dyn Script>>,
-    /// A demo that may be smaller in a window on a software adapter.
+    /// Builds the demo with another number of columns, for a window on a software adapter.
     #[cfg(not(target_arch = "wasm32"))]
     pub resized: Option<super::software::Resized>,
     /// A line of the panel.

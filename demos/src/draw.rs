@@ -192,8 +192,9 @@ impl Renderer {
                 ..Default::default()
             });
             pass.set_bind_group(0, &self.shadow_bindings, &[]);
+            // Colliders cast shadows by the same pipeline.
+            pass.set_pipeline(&self.pipelines.surface_shadow);
             if solver.index_count() > 0 {
-                pass.set_pipeline(&self.pipelines.surface_shadow);
                 surface(&mut pass);
                 pass.draw_indexed(0..solver.index_count(), 0, 0..1);
             }

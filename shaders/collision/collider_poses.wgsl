@@ -1,9 +1,9 @@
 // Poses of a collider in a step, shared by the passes of a scene and of instances: interpolate_colliders.wgsl,
 // commit_colliders.wgsl and shaders/instancing/instances_colliders.wgsl. They declare `params` and `contact_params`.
-// Counterpart: src/reference/colliders.rs, which does not need `above`.
+// Counterparts: src/reference/colliders.rs, which does not need `above`, and `ColliderFrame::between`.
 
 // Larger than any distance.
-const NEVER = 3e38;
+const NO_BOUND = 3e38;
 
 // Returns the collider in a substep: its pose at the start and end, and values that all particles share.
 fn interpolated(c: Collider, substep: u32) -> Collider {
@@ -29,13 +29,14 @@ fn interpolated(c: Collider, substep: u32) -> Collider {
     let way = opaque1(length(offset_of(travel)), zero);
     var next = c;
     next.substep = substep + 1u;
+    // Axes at the end of the substep, position at its start.
     for (var k = 0u; k < 3u; k++) {
         next.frame.rows[k] = vec4f(end.rows[k].xyz, start.rows[k].w);
     }
     next.travel = travel;
     next.surface_step = turned_out_of(end, opaque(c.surface_velocity * params.h, zero), zero);
     next.near = opaque1(c.bound + keep, zero) + way;
-    next.above = select(NEVER, keep, c.shape == HALF_SPACE && (c.flags & MOVING) == 0u);
+    next.above = select(NO_BOUND, keep, c.shape == HALF_SPACE && (c.flags & MOVING) == 0u);
     return next;
 }
 

@@ -44,7 +44,7 @@ fn collect_contact_events(@builtin(global_invocation_id) id: vec3u) {
     let own = table_of(status.steps);
     let other = table_of(status.steps + 1u);
     let is_own = (i >= table_size()) == (own > 0u);
-    let has_other = find_entry(select(own, other, is_own), key, 0u) != NO_ENTRY;
+    let has_other = find_entry(select(own, other, is_own), key) != NO_ENTRY;
     if is_own {
         append_event(key, select(BEGAN, CONTINUED, has_other), i, event_table[i].impulse);
     } else if !has_other {

@@ -1,5 +1,5 @@
 // Tables of the contacts of a step, one for odd and one for even steps, as hash tables with linear probing. The including
-// file declares `status`, `event_table` and `contact_events`.
+// file declares `event_table` and `contact_events`.
 // A contact is noted once per dispatch, so threads of one dispatch never look for the same key: an entry that another
 // thread has just claimed is skipped unread. Sums are in the order of the substeps, so they are deterministic.
 // Counterparts: src/collision/events.rs and src/reference/events.rs.
@@ -42,7 +42,7 @@ fn table_size() -> u32 {
     return arrayLength(&event_table) / 2u;
 }
 
-// Returns the first entry of the table of this step, or of the step before.
+// Returns the first entry of the table of a step.
 fn table_of(step: u32) -> u32 {
     return select(0u, table_size(), (step & 1u) == 1u);
 }
@@ -56,15 +56,14 @@ fn entry_at(table: u32, key: vec4u, probe: u32) -> u32 {
     return table + ((hash + probe) & (table_size() - 1u));
 }
 
-// Returns the entry of a contact, or NO_ENTRY. `stamp` is that of the dispatch, or 0 if it adds no entries.
-fn find_entry(table: u32, key: vec4u, stamp: u32) -> u32 {
+// Returns the entry of a contact, or NO_ENTRY. No entries may be added to that table in the same dispatch.
+fn find_entry(table: u32, key: vec4u) -> u32 {
     for (var probe = 0u; probe < MOST_PROBES; probe++) {
         let at = entry_at(table, key, probe);
-        let claimed = atomicLoad(&event_table[at].stamp);
-        if claimed == 0u {
+        if atomicLoad(&event_table[at].stamp) == 0u {
             return NO_ENTRY;
         }
-        if claimed != stamp && all(event_table[at].key == key) {
+        if all(event_table[at].key == key) {
             return at;
         }
     }

@@ -24,7 +24,7 @@ fn note_contacts(@builtin(global_invocation_id) id: vec3u) {
     }
     let key = without_marks(own.pair);
     let impulse = opaque1(own.normal_lambda / params.h, params.zero);
-    if impulse == 0.0 && find_entry(table_of(status.steps + 1u), key, 0u) == NO_ENTRY {
+    if impulse == 0.0 && find_entry(table_of(status.steps + 1u), key) == NO_ENTRY {
         return;
     }
     let particles = pair_particles(own.pair);

@@ -32,7 +32,7 @@ struct ContactParams {
     friction: array<vec4f, 256>,
 }
 
-// Counterpart: `ColliderRow` in src/collision/collider.rs.
+// Counterpart: `ColliderRow` in src/collision/colliders.rs.
 struct Collider {
     position: vec3f,
     shape: u32,
@@ -46,7 +46,7 @@ struct Collider {
     margin: f32,
     counts: vec3u,
     data: u32,
-    // interpolate_colliders.wgsl writes all members below except `material`.
+    // `interpolated` in collider_poses.wgsl writes all members below except `material`.
     near: f32,
     above: f32,
     material: u32,
@@ -58,7 +58,7 @@ struct Collider {
 }
 
 // Rows of a 3×3 matrix; the fourth components are an offset. Counterpart: `ColliderFrame` in
-// src/collision/collider.rs.
+// src/collision/collider_frame.rs.
 struct ColliderFrame {
     rows: array<vec4f, 3>,
 }
@@ -270,7 +270,7 @@ fn relative_motion(c: Collider, x: vec3f, rest: vec3f, d: vec3f, zero: u32) -> R
 }
 
 // Returns the frame of a collider after a share of the step. Counterpart: `ColliderFrame::after` in
-// src/collision/collider.rs.
+// src/collision/collider_frame.rs.
 fn frame_after(c: Collider, share: f32, zero: u32) -> ColliderFrame {
     if (c.flags & MOVING) == 0u {
         return frame_at(c.position, c.rotation, zero);

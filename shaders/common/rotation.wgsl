@@ -6,7 +6,7 @@ struct Rotor {
     w: f32,
 }
 
-// Returns m' − m of the orientation m that turns by the rotation vector d, in the axes of the world.
+// Returns m' − m, where m' is the orientation m rotated by the parameters d/4: by 4 atan(|d|/4) about d, in world axes.
 fn rotation_step(m: vec3f, d: vec3f, zero: u32) -> vec3f {
     let t = opaque(d * 0.25, zero);
     let mm = dot(m, m);

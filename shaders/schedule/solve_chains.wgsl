@@ -26,8 +26,6 @@ const NEXT = 6u;
 const Y = 9u;
 const NO_ENTITY = 0xffffffffu;
 const SEGMENT = 0x80000000u;
-// Least α̃ of the decomposition, relative to the diagonal of J W Jᵀ. Below it, rounding errors exceed the pivots.
-const LEAST_COMPLIANCE = 1e-5;
 
 // Factor on the inverse inertias of frames.
 var<private> inverse_inertia_factor: f32;

@@ -54,7 +54,7 @@ impl ColliderFrame {
 
     /// Frame and travel of a collider in a substep between two frames.
     pub fn between(start: Self, end: Self) -> [Self; 2] {
-        // (R₁ − R₀) R₀ᵀ; see `shaders/collision/interpolate_colliders.wgsl`.
+        // (R₁ − R₀) R₀ᵀ; see `shaders/collision/collider_poses.wgsl`.
         let (from, to) = (start.turned(), end.turned());
         let turn = [0, 1, 2].map(|k| start.turned_out_of(to[k] - from[k]));
         [Self::new(end.directions(), start.offset()), Self::new(turn, end.offset() - start.offset())]

@@ -4,7 +4,7 @@
 //!
 //! (v, w) = s̄ (q̄₁ q₂) s̄, s² = u₀, and Cᵢ = σᵢ 6 vᵢ/(2 + w),
 //!
-//! with the vector v and the scalar w ≥ 0. 6 sin(φ/2)/(2 + cos(φ/2)) is the angle φ within 0.1 % up to 80°, and 3 rad at
+//! with the vector v and the scalar w ≥ 0. 6 sin(φ/2)/(2 + cos(φ/2)) is the angle φ within 0.15 % up to 80°, and 3 rad at
 //! 180°. So C/σ is l (Ω − Ω₀): Ω is the Darboux vector in the axes between both frames, l the distance of the segment
 //! centres. C₁ and C₂ bend about d₁ and d₂, C₃ twists. Kugelstadt and Schömer (2016, *Position and Orientation Based
 //! Cosserat Rods*, §4.2) use Im(q̄₁ q₂ − u₀), whose moment is that of sin φ. With a = q₁ s, the axes aᵢ of a, and

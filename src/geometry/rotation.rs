@@ -14,7 +14,7 @@ use glam::{DQuat, DVec3, Quat, Vec3};
 /// A unit quaternion: vector and scalar.
 pub type Rotor = (Vec3, f32);
 
-/// Returns m' − m, where m' is the orientation m rotated by d. The rotation vector d is in world axes.
+/// Returns m' − m, where m' is the orientation m rotated by the parameters d/4: by 4 atan(|d|/4) about d, in world axes.
 pub fn rotation_step(m: Vec3, d: Vec3) -> Vec3 {
     let t = d * 0.25;
     let (mm, tt) = (dot(m, m), dot(t, t));

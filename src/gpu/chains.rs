@@ -8,7 +8,7 @@ use super::stage::Slot::{Read, Span, Write};
 use super::stage::{SIZE, SPAN_STRIDE, Slot, Stage};
 use super::store::PipelineStore;
 use crate::error::Result;
-use crate::schedule::chains::{Chains, LEAST_INVERSE_INERTIA, MOST_ROTATION, SOLVES, chain_kinds};
+use crate::schedule::chains::{Chains, LEAST_COMPLIANCE, LEAST_INVERSE_INERTIA, MOST_ROTATION, SOLVES, chain_kinds};
 use crate::schedule::compiled::CompiledScene;
 use wgpu::BufferUsages;
 
@@ -28,11 +28,14 @@ const SLOTS: [Slot; 9] = [Span, Read, Write, Read, Read, Read, Write, Write, Wri
 
 /// The constants of the passes of chains.
 pub(super) fn constants() -> String {
-    let rows =
-        format!("const LINK_ROWS = {LINK_ROWS}u;\nconst FACTOR_ROWS = {FACTOR_ROWS}u;\nconst SOLVES = {SOLVES}u;\n");
-    rows + &format!(
-        "const MOST_ROTATION = {MOST_ROTATION:?}f;\nconst LEAST_INVERSE_INERTIA = {LEAST_INVERSE_INERTIA:?}f;\n"
-    )
+    let counts = [("LINK_ROWS", LINK_ROWS), ("FACTOR_ROWS", FACTOR_ROWS), ("SOLVES", SOLVES.into())];
+    let numbers = [
+        ("MOST_ROTATION", MOST_ROTATION),
+        ("LEAST_INVERSE_INERTIA", LEAST_INVERSE_INERTIA),
+        ("LEAST_COMPLIANCE", LEAST_COMPLIANCE),
+    ];
+    let counts = counts.map(|(name, value)| format!("const {name} = {value}u;\n"));
+    counts.concat() + &numbers.map(|(name, value)| format!("const {name} = {value:?}f;\n")).concat()
 }
 
 #[derive(Debug)]

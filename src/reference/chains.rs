@@ -4,7 +4,9 @@
 use super::Reference;
 use crate::constraints::{Function, MAX_ARITY};
 use crate::geometry::vector::{dot, inverse_symmetric};
-use crate::schedule::chains::{LEAST_INVERSE_INERTIA, MOST_ROTATION, NO_ENTITY, SEGMENT, SOLVES, chain_kinds};
+use crate::schedule::chains::{
+    LEAST_COMPLIANCE, LEAST_INVERSE_INERTIA, MOST_ROTATION, NO_ENTITY, SEGMENT, SOLVES, chain_kinds,
+};
 use crate::schedule::coloring::Span;
 use glam::Vec3;
 
@@ -31,9 +33,6 @@ pub(super) struct Link {
     /// y of L y = b, then Δλ.
     y: Vec3,
 }
-
-/// Least α̃ of the decomposition, relative to the diagonal of J W Jᵀ. Below it, rounding errors exceed the pivots.
-const LEAST_COMPLIANCE: f32 = 1e-5;
 
 /// A Bᵀ.
 fn times_transposed(a: &Matrix, b: &Matrix) -> Matrix {

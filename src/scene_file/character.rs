@@ -103,8 +103,8 @@ impl Character {
         self.matrices(None, 0.0)
     }
 
-    /// The matrix of each joint from the bind pose to the scene at a time \[s\] of an animation. Before the first and after the
-    /// last key frame it is at rest; a program repeats an animation by the remainder of the time.
+    /// The matrix of each joint from the bind pose to the scene at a time \[s\] of an animation. Before its first key frame a
+    /// channel has its first value, after its last key frame its last value; a program repeats an animation by the remainder of the time.
     ///
     /// Translations and scales are interpolated linearly, rotations along the shorter arc; also stepwise and by cubic splines, as
     /// the file has it.

@@ -79,9 +79,9 @@ pub(super) struct ColliderFile {
     pub name: Option<String>,
     /// The shape, in the frame of the collider.
     pub shape: ShapeFile,
-    /// The position [m]. Default [0, 0, 0], or the first position of `motion`.
+    /// The position [m]; not together with positions of `motion`. Default [0, 0, 0].
     pub position: Option<[f32; 3]>,
-    /// The rotation. Default: none, or the first rotation of `motion`.
+    /// The rotation; not together with rotations of `motion`. Default: none.
     pub rotation: Option<Rotation>,
     /// The name of its contact material. Default "default".
     pub contact: Option<String>,
@@ -141,8 +141,8 @@ pub(super) enum ShapeFile {
         spacing: f32,
         /// The heights of the grid points [m], one row along x after another.
         heights: Vec<f32>,
-        /// If true, the ground ends at the border, as a chunk of a terrain; otherwise it continues level. Default
-        /// false.
+        /// If true, the ground ends at the border, as a chunk of a terrain, and is solid down to half the horizontal
+        /// diagonal below its lowest height; otherwise it continues level. Default false.
         #[serde(default)]
         ends_at_border: bool,
     },

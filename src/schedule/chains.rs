@@ -36,6 +36,9 @@ pub(crate) const NO_ENTITY: u32 = u32::MAX;
 /// Bit of a link that is a segment.
 pub(crate) const SEGMENT: u32 = 1 << 31;
 
+/// Least α̃ of the decomposition, relative to the diagonal of J W Jᵀ. Below it, rounding errors exceed the pivots.
+pub(crate) const LEAST_COMPLIANCE: f32 = 1e-5;
+
 /// Largest rotation of a segment by one solve of its chain \[rad\].
 pub(crate) const MOST_ROTATION: f32 = 0.3;
 

@@ -7,11 +7,12 @@
 //! a *tree*, which is solved exactly. In a mesh, where links form cycles, each hub and its links are a tree of depth one.
 //!
 //! ```text
-//! (M + K) Δx = Jᵀ Δλ,   J Δx + α̃/(1 + γ) Δλ = b,   b = (−C − α̃ λ − γ J (x − x_prev))/(1 + γ)
+//! (M + K) Δx = Jᵀ Δλ,   J Δx + α̃/(1 + γ) Δλ = b,   b = ω (−C − α̃ λ − γ J (x − x_prev))/(1 + γ)
 //! ```
 //!
-//! K is the geometric stiffness of the links (Tournier, Nesme, Gilles, Faure 2015, *Stable Constrained Dynamics*). It is
-//! k P between both ends. P = I − n nᵀ and k = |λ|/L, with λ of the last substep and the length L. Without K, a light particle
+//! ω is the relaxation. K is the geometric stiffness of the links (Tournier, Nesme, Gilles, Faure 2015, *Stable Constrained Dynamics*). It is
+//! k P between both ends. P = I − n nᵀ and k = |λ|/L, with the length L and the stored λ: that of the last substep in the
+//! first iteration, of the iteration before in later ones. Without K, a light particle
 //! between two links that are nearly in line moves far aside.
 //!
 //! The elimination starts at the leaves (Baraff 1996, *Linear-Time Dynamics using Lagrange Multipliers*). Particle c has
@@ -25,8 +26,8 @@
 //! From the root on, Δλ = (b + q·g − r·Δx_parent)/s and Δx = V (g + k P Δx_parent − n Δλ).
 //!
 //! A leaf with constraints outside of its tree counts with half of its mass, because they move it too; with its full
-//! mass, meshes gain energy. If n > 2 trees of depth one have the same leaves, these count with 1/n. See
-//! `docs/decisions/0001-trees.md`.
+//! mass, meshes gain energy. All leaves of trees of depth one do. If n > 2 of these trees have three or more leaves in
+//! common, they count their leaves with 1/n. See `docs/decisions/0001-trees.md`.
 
 mod surface;
 
@@ -350,7 +351,7 @@ impl<'a> Links<'a> {
             let fits = (FEWEST_LINKS..=MOST_LINKS).contains(&links.len());
             if fits && self.crowding(hub, &links) > HUB_CROWDING && !self.names_one_leaf_twice(hub, &links) {
                 links.iter().for_each(|&link| is_free[link as usize] = false);
-                let nodes = links.iter().map(|&link| [self.other(link, hub), ROOT, LEAF_FACTOR, 0]).collect();
+                let nodes = links.iter().map(|&link| [self.other(link, hub), ROOT, 0, 0]).collect();
                 trees.push(Tree { root: hub, links, nodes });
             }
         }

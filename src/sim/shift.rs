@@ -171,13 +171,16 @@ impl Controls {
             (&self.shift.positions, &self.shift.colliders)
         };
         for (particle, &position) in positions.iter().enumerate() {
-            check_finite(|| format!("start of particle {particle} after shift_origin"), placed(position, total))?;
+            check_finite(
+                || format!("initial position of particle {particle} at the total shift of the origin"),
+                placed(position, total),
+            )?;
         }
         for (index, collider) in colliders.iter().enumerate() {
             let position = placed(collider.pose.position, total);
             let outside = position.into_iter().find(|component| component.abs() > 1e6);
             if let Some(component) = outside {
-                let what = format!("start of collider {index} after shift_origin");
+                let what = format!("initial position of collider {index} at the total shift of the origin");
                 return Err(Error::invalid(what, component, "at most 1e6 m either way"));
             }
         }

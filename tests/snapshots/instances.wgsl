@@ -373,7 +373,7 @@ fn corner_at(corner: u32) -> vec2u {
 }
 
 // Accelerations by wind and air drag on the triangles around a particle (law and source: `Wind` in
-// src/settings/mod.rs), and by fields (`Field`).
+// src/settings/wind.rs), and by fields (`Field`).
 // accelerations.wgsl and instances.wgsl include it. They define the bindings, `position_at`, `displacement_at`,
 // `ring_of` (first and end corner of a particle) and `corner_at`.
 

@@ -13,6 +13,10 @@ const LIFT: f32 = 0.35;
 
 /// The thickness of the rope [m].
 const THICKNESS: f32 = 0.02;
+/// Length of the segments of the rope [m].
+const SPACING: f32 = 0.7 * THICKNESS;
+/// The speed of the ends relative to each other [m/s].
+const PULL: f32 = 1.0;
 
 /// Points of an overhand knot with long ends along x, at the given spacing [m]. The knot is the polynomial knot of
 /// Shastri (1992), with y and z swapped and each axis scaled: x = t³ − 3t, y = t⁴ − 4t², z = t⁵ − 10t.
@@ -48,7 +52,7 @@ fn overhand(spacing: f32) -> Vec<[f32; 3]> {
 /// An overhand knot that is pulled tight at both ends.
 pub fn knot(arguments: &Arguments) -> anyhow::Result<Setup> {
     let thickness = arguments.thickness.unwrap_or(THICKNESS);
-    let points = overhand(0.7 * THICKNESS);
+    let points = overhand(SPACING);
     let mut scene = Scene::new();
     let cord = Cord { flexural_rigidity: 2e-4, ..Cord::NYLON };
     let rope = scene.add_rope(&Rope { points: &points, cord, tethers: None })?;
@@ -61,10 +65,11 @@ pub fn knot(arguments: &Arguments) -> anyhow::Result<Setup> {
         scene.pin(end)?;
     }
     let starts = ends.map(|end| Vec3::from(scene.positions()[end as usize]));
-    let length = (points.len() - 1) as f32 * 0.7 * THICKNESS;
+    let length = (points.len() - 1) as f32 * SPACING;
     // The distance of the ends at the end of the pull: 14 thicknesses of rope stay in the knot.
     let apart = length - 14.0 * thickness;
     let gap = (starts[1].x - starts[0].x).abs();
+    ensure!(apart > gap, "the rope of {length} m is too short for a thickness of {thickness} m");
     let drive = move |solver: &mut Solver, step: u32| {
         let seconds = (step + 1) as f32 / 60.0;
         let pulled = (PULL * seconds).min(apart - gap);
@@ -107,16 +112,13 @@ pub fn knot(arguments: &Arguments) -> anyhow::Result<Setup> {
     })
 }
 
-/// The speed of the ends relative to each other [m/s].
-const PULL: f32 = 1.0;
-
 /// The writhe of an open rope, about 3.4 if knotted and about 0 if not; and the smallest distance [m] between two
 /// segment midpoints more than five thicknesses apart along the rope.
 fn writhe_and_nearest(positions: &[[f32; 3]], thickness: f32) -> [f64; 2] {
     let places: Vec<DVec3> = positions.iter().map(|&position| Vec3::from(position).as_dvec3()).collect();
     let segments: Vec<[DVec3; 2]> =
         places.windows(2).map(|pair| [0.5 * (pair[0] + pair[1]), pair[1] - pair[0]]).collect();
-    let apart = (5.0 * thickness / (0.7 * THICKNESS)) as usize;
+    let apart = (5.0 * thickness / SPACING) as usize;
     let (mut sum, mut nearest) = (0.0, f64::INFINITY);
     for (i, [here, along]) in segments.iter().enumerate() {
         for (j, [there, other]) in segments.iter().enumerate().skip(i + 2) {

@@ -6,7 +6,7 @@ use anyhow::ensure;
 use glam::{Quat, Vec3};
 use std::f32::consts::TAU;
 use supple::{Cloth, Collider, ContactMaterialId, Pose, Scene, SelfCollisionLevel, Shape};
-use supple_demos::{self, camera::Camera};
+use supple_demos::camera::Camera;
 
 /// A pile of cloths, each rotated against the one below.
 fn pile(
@@ -48,7 +48,7 @@ pub fn layers(arguments: &Arguments) -> anyhow::Result<Setup> {
     })
 }
 
-/// Cloths of 1 m that fall on a lying cylinder of 0.5 m. With 50 cloths of 70 columns it has 245 000 vertices, the size of
+/// Cloths of 1 m that fall on a lying capsule of 0.5 m diameter. With 50 cloths of 70 columns it has 245 000 vertices, the size of
 /// the scene in Chen et al. 2025 (*Offset Geometric Contact*).
 pub fn cylinder(arguments: &Arguments) -> anyhow::Result<Setup> {
     let place = |index: u32| Vec3::new(0.0, 0.28 + 0.02 * index as f32, 0.0);
@@ -72,7 +72,7 @@ pub fn cylinder(arguments: &Arguments) -> anyhow::Result<Setup> {
     })
 }
 
-/// Cloths of 1 m in a bowl: the lower half of a spherical shell of 1 m.
+/// Cloths of 1 m in a bowl: the inside of a two-sided sphere of 1 m radius.
 pub fn bowl(arguments: &Arguments) -> anyhow::Result<Setup> {
     let place = |index: u32| Vec3::new(0.0, -0.45 + 0.05 * index as f32, 0.0);
     let (mut scene, cloths, material) = pile(arguments, PARTICLES, 48, 20, place)?;

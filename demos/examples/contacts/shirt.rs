@@ -3,23 +3,27 @@
 use glam::{Quat, Vec3};
 use supple::{Collider, Pose, Shape};
 
-/// Half the width of the shirt at the hem, the heights of the hem and of the neck, the length of a sleeve from the
-/// middle, and its width [m].
+/// Half the width of the shirt at the hem [m].
 const WIDTH: f32 = 0.26;
+/// Height of the hem [m].
 const HEM: f32 = 0.86;
+/// Height of the neck [m].
 const TOP: f32 = 1.5;
+/// Length of a sleeve from the middle [m].
 const REACH: f32 = 0.46;
+/// Width of a sleeve [m].
 const SLEEVE: f32 = 0.2;
 /// The radius of the neckline [m], and how far it goes down below the shoulders.
 const NECK: f32 = 0.1;
-/// The distance between front and back is at most twice this [m], and reached at this distance from the seams.
+/// Half the largest distance between front and back [m].
 const DEPTH: f32 = 0.14;
+/// Distance from the seams at which front and back are that far apart [m].
 const ROUND: f32 = 0.16;
 /// The slope of shoulders, sleeves and arms.
 const SLOPE: f32 = 0.3;
 
-/// A shirt as one closed mesh without its openings: a front and a back of square cells of about `spacing` [m], which
-/// share the vertices of their seams. Triangles are counterclockwise seen from outside.
+/// A shirt with openings at the neck, the sleeves and the hem: a front and a back of square cells of about `spacing` [m],
+/// which share the vertices of their seams. Triangles are counterclockwise seen from outside.
 pub fn shirt(spacing: f32) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
     let cells = |length: f32| (length / spacing).round().max(1.0) as i32;
     // Multiples of the spacing, so that seams follow the grid.
@@ -75,7 +79,7 @@ fn depth([x, down]: [f32; 2], [width, sleeve]: [f32; 2]) -> f32 {
     if share < 1e-3 { 0.0 } else { DEPTH * share * (2.0 - share) }
 }
 
-/// The capsules of the body: a torso of two, a neck, a head, and two arms, which are raised by `lift` [rad].
+/// The body: capsules for torso, neck and arms, which are raised by `lift` [rad], and a sphere for the head.
 pub fn body(lift: f32) -> [Collider; 6] {
     let between = |from: Vec3, to: Vec3, radius: f32| {
         let along = to - from;

@@ -1,5 +1,5 @@
 // Accelerations by wind and air drag on the triangles around a particle (law and source: `Wind` in
-// src/settings/mod.rs), and by fields (`Field`).
+// src/settings/wind.rs), and by fields (`Field`).
 // accelerations.wgsl and instances.wgsl include it. They define the bindings, `position_at`, `displacement_at`,
 // `ring_of` (first and end corner of a particle) and `corner_at`.
 

@@ -75,7 +75,7 @@ pub(crate) fn torus_distance(large: f32, small: f32, p: Vec3) -> f32 {
     Vec2::new(Vec2::new(p.x, p.z).length() - large, p.y).length() - small
 }
 
-/// Eight long spikes with sharp edges, where the sign of the distance is hard to determine.
+/// Six long spikes with sharp edges, where the sign of the distance is hard to determine.
 pub(crate) fn star() -> Mesh {
     let (mut vertices, triangles) = sphere(2);
     for vertex in &mut vertices {
