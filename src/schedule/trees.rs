@@ -11,8 +11,8 @@
 //! ```
 //!
 //! ω is the relaxation. K is the geometric stiffness of the links (Tournier, Nesme, Gilles, Faure 2015, *Stable Constrained Dynamics*). It is
-//! k P between both ends. P = I − n nᵀ and k = |λ|/L, with the length L and the stored λ: that of the last substep in the
-//! first iteration, of the iteration before in later ones. Without K, a light particle
+//! k P between both ends. P = I − n nᵀ and k = |λ|/L, with the length L and the stored λ. In the first
+//! iteration, this λ is that of the last substep. Without K, a light particle
 //! between two links that are nearly in line moves far aside.
 //!
 //! The elimination starts at the leaves (Baraff 1996, *Linear-Time Dynamics using Lagrange Multipliers*). Particle c has

@@ -21,7 +21,7 @@ pub fn print(file: &SceneFile, backend: &Backend) -> supple::Result<()> {
         let given = file.settings.self_collision.unwrap_or_default().pairs_per_particle;
         eprintln!(
             "warning: {lost} contacts were lost. If the list of pairs was full, raise pairs_per_particle of self_collision, \
-             which is {given}, or lower its margin. If elements have more than 32768 neighbours, or paths of more than 4096 \
+             which is {given} and at most 256, or lower its margin. If elements have more than 32768 neighbours, or paths of more than 4096 \
              cells in a substep, raise substeps"
         );
     }
