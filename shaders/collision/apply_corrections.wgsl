@@ -48,8 +48,8 @@ fn within_reach(i: u32, d: vec3f) -> vec3f {
     let own = tracked_of_rows(tracked[i], contact_params.quantum);
     // validate_pairs.wgsl and finish_search.wgsl have already counted this substep.
     let since = contact_status.now - 1u - contact_status.searched;
-    let way = opaque(own.predicted * f32(since), params.zero);
-    let end = opaque(opaque(own.place - positions[i].xyz, params.zero) + way, params.zero);
+    let moved = opaque(own.predicted * f32(since), params.zero);
+    let end = opaque(opaque(own.place - positions[i].xyz, params.zero) + moved, params.zero);
     let start = opaque(end - opaque(own.displacement - contact_status.drift, params.zero), params.zero);
     let aside = -from_segment(array(start, end), d, params.zero);
     let half = 0.5 * contact_params.margin;

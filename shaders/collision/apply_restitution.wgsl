@@ -26,17 +26,17 @@ fn apply_restitution(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let bounce = collider_contacts[i].bounce.xyz;
-    let led_out = collider_contacts[i].recovery;
-    let recovery = led_out.xyz;
-    let was_led_out = any(recovery != vec3f());
-    if !was_led_out && all(bounce == vec3f()) {
+    let recovery_and_length = collider_contacts[i].recovery;
+    let recovery = recovery_and_length.xyz;
+    let was_recovered = any(recovery != vec3f());
+    if !was_recovered && all(bounce == vec3f()) {
         return;
     }
     var d = displacements[i].xyz;
-    if was_led_out {
-        let way = led_out.w;
+    if was_recovered {
+        let before = recovery_and_length.w;
         // A displacement of 0 has not been truncated.
-        let left = select(1.0, length(d) / way, way > 0.0);
+        let left = select(1.0, length(d) / before, before > 0.0);
         d = without_recovery(d, opaque(recovery * left, params.zero));
     }
     displacements[i] = vec4f(d + bounce, 0.0);

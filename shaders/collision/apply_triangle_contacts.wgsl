@@ -17,7 +17,7 @@
 
 override NOTES_IMPULSES: bool = true;
 // True with surfaces: see collide.wgsl.
-override RECOVERS_ON_WAY: bool = false;
+override RECOVERS_BY_DISPLACEMENT: bool = false;
 
 // The barycentric weight of a corner in a contact.
 fn weight_of(contact: TriangleContact, corner: u32) -> f32 {
@@ -56,15 +56,15 @@ fn apply_triangle_contacts(@builtin(global_invocation_id) id: vec3u) {
     }
     let x = positions[i];
     let scale = opaque1(x.w * b, zero);
-    let way = opaque(displacements[i].xyz + opaque(contact.impulse * scale, zero), zero);
+    let d = opaque(displacements[i].xyz + opaque(contact.impulse * scale, zero), zero);
     let away = opaque(contact.recovery * scale, zero);
-    if RECOVERS_ON_WAY {
-        let whole = opaque(way + away, zero);
+    if RECOVERS_BY_DISPLACEMENT {
+        let whole = opaque(d + away, zero);
         displacements[i] = vec4f(whole, 0.0);
         let sum = opaque(collider_contacts[i].recovery.xyz + away, zero);
         collider_contacts[i].recovery = vec4f(sum, length(whole));
     } else {
-        displacements[i] = vec4f(way, 0.0);
+        displacements[i] = vec4f(d, 0.0);
         positions[i] = vec4f(opaque(x.xyz + away, zero), x.w);
     }
     if NOTES_IMPULSES {

@@ -32,7 +32,7 @@ var<private> params: Params;
 // Records of impulses are not compiled if no forces are read.
 override NOTES_IMPULSES: bool = true;
 // True with surfaces.
-override RECOVERS_ON_WAY: bool = false;
+override RECOVERS_BY_DISPLACEMENT: bool = false;
 // True if the pass also ends the substep.
 override ADVANCES: bool = false;
 // True if a substep has several of these passes.
@@ -96,7 +96,7 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
     let unknown = Exit(UNKNOWN, vec3f(), 0.0);
     let before = friction_before(i);
     var particle = Moving(x.xyz, opaque(d - rest, params.zero), vec3f(), false, unknown, before);
-    if RECOVERS_ON_WAY {
+    if RECOVERS_BY_DISPLACEMENT {
         let recovery = collider_contacts[i].recovery.xyz;
         particle.x = opaque(x.xyz + recovery, params.zero);
         particle.d = opaque(particle.d - recovery, params.zero);
@@ -113,8 +113,8 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
         store_friction(i, particle.friction);
     }
     if ADVANCES {
-        let way = select(d, opaque(particle.d + rest, params.zero), particle.was_met);
-        let ended = integrated(Motion(vec4f(particle.x, x.w), way, residual), params.velocity_factor, params.zero);
+        let displacement = select(d, opaque(particle.d + rest, params.zero), particle.was_met);
+        let ended = integrated(Motion(vec4f(particle.x, x.w), displacement, residual), params.velocity_factor, params.zero);
         let begun = predicted(ended, params.gravity_step, params.zero);
         positions[i] = begun.position;
         displacements[i] = vec4f(begun.displacement, 0.0);
@@ -124,10 +124,10 @@ fn collide(@builtin(global_invocation_id) id: vec3u) {
     if !particle.was_met {
         return;
     }
-    if RECOVERS_ON_WAY {
-        let way = opaque(particle.d + particle.recovery, params.zero);
-        displacements[i] = vec4f(opaque(way + rest, params.zero), 0.0);
-        collider_contacts[i].recovery = vec4f(particle.recovery, length(way));
+    if RECOVERS_BY_DISPLACEMENT {
+        let whole = opaque(particle.d + particle.recovery, params.zero);
+        displacements[i] = vec4f(opaque(whole + rest, params.zero), 0.0);
+        collider_contacts[i].recovery = vec4f(particle.recovery, length(whole));
     } else {
         positions[i] = vec4f(particle.x, x.w);
         displacements[i] = vec4f(opaque(particle.d + rest, params.zero), 0.0);

@@ -70,13 +70,13 @@ fn contact_with(index: u32, triangle: Triangle) -> Candidate {
     }
     let keep = triangle.side.radius + c.margin;
     var start: Corners;
-    var way: Corners;
+    var displacement: Corners;
     var locals: Corners;
     for (var k = 0u; k < 3u; k++) {
         let motion = relative_motion(c, triangle.x[k], triangle.rest[k], triangle.d[k], zero);
         start[k] = motion.start;
-        way[k] = motion.way;
-        locals[k] = turned_into(c.frame, opaque(start[k] + way[k], zero), zero);
+        displacement[k] = motion.displacement;
+        locals[k] = turned_into(c.frame, opaque(start[k] + displacement[k], zero), zero);
     }
     var side = 1.0;
     if (c.flags & TWO_SIDED) != 0u {
@@ -92,10 +92,10 @@ fn contact_with(index: u32, triangle: Triangle) -> Candidate {
     }
     // World space from here on.
     let normal = turned_out_of(c.frame, deepest.normal, zero);
-    let motion = mixed(deepest.weights, way);
+    let motion = mixed(deepest.weights, displacement);
     // The contact ends the approach; the rest of its depth is overlap, which is no velocity.
     let push = opaque1(clamp(-opaque1(dot(normal, motion), zero), 0.0, deepest.depth), zero);
-    let out = min(deepest.depth - push, max(contact_params.recovery, keep));
+    let recovered = min(deepest.depth - push, max(contact_params.recovery, keep));
     let relative = opaque(motion - c.surface_step, zero);
     let slip = opaque(relative - opaque(normal * opaque1(dot(normal, relative), zero), zero), zero);
     let coefficients = contact_params.friction[triangle.side.material * 16u + c.material].xy;
@@ -107,7 +107,7 @@ fn contact_with(index: u32, triangle: Triangle) -> Candidate {
     }
     let change = opaque(opaque(normal * push, zero) - opaque(slip * share, zero), zero);
     let arm = opaque(mixed(deepest.weights, start) + motion, zero);
-    let recovery = opaque(normal * out, zero);
+    let recovery = opaque(normal * recovered, zero);
     let contact = TriangleContact(change / inverse_mass, index + 1u, recovery / inverse_mass, deepest.weights.y, arm, deepest.weights.z, push / inverse_mass);
     return Candidate(contact, normal, deepest.depth);
 }

@@ -26,7 +26,7 @@ fn interpolated(c: Collider, substep: u32) -> Collider {
         }
     }
     let keep = opaque1(c.margin + contact_params.thickness, zero);
-    let way = opaque1(length(offset_of(travel)), zero);
+    let distance = opaque1(length(offset_of(travel)), zero);
     var next = c;
     next.substep = substep + 1u;
     // Axes at the end of the substep, position at its start.
@@ -35,7 +35,7 @@ fn interpolated(c: Collider, substep: u32) -> Collider {
     }
     next.travel = travel;
     next.surface_step = turned_out_of(end, opaque(c.surface_velocity * params.h, zero), zero);
-    next.near = opaque1(c.bound + keep, zero) + way;
+    next.near = opaque1(c.bound + keep, zero) + distance;
     next.above = select(NO_BOUND, keep, c.shape == HALF_SPACE && (c.flags & MOVING) == 0u);
     return next;
 }

@@ -33,20 +33,20 @@ fn resolve_intersections(@builtin(global_invocation_id) id: vec3u) {
     let across = cross_product(opaque(p[3] - p[2], params.zero), opaque(p[4] - p[2], params.zero), params.zero);
     let normal = opaque(across / length(across), params.zero);
     let edge = opaque(p[1] / length(p[1]), params.zero);
-    var way = vec3f();
+    var exit = vec3f();
     for (var k = 5u; k < 7u; k++) {
         let wing = intersections[row + k];
         if wing != NO_WING {
             let side = opaque(positions[wing].xyz - origin, params.zero);
-            way = opaque(way + way_out_of(side, edge, normal, params.zero), params.zero);
+            exit = opaque(exit + way_out_of(side, edge, normal, params.zero), params.zero);
         }
     }
-    let l = length(way);
+    let l = length(exit);
     // Neither 0, NaN nor overflow.
     if !(l > 0.0 && l < 1e30) {
         return;
     }
-    let plane = vec4f(way / l, opaque1(contact_params.recovery * min(l, 1.0), params.zero));
+    let plane = vec4f(exit / l, opaque1(contact_params.recovery * min(l, 1.0), params.zero));
     for (var end = 0u; end < 2u; end++) {
         let slot = atomicAdd(&contact_status.contact_count, 1u);
         if slot >= arrayLength(&contacts) {

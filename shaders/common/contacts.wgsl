@@ -255,10 +255,10 @@ fn turned_out_of(frame: ColliderFrame, v: vec3f, zero: u32) -> vec3f {
 }
 
 // The motion of a point in a substep relative to a collider, in world space. `start` has moved with the collider to the
-// end of the substep; `way` is the rest of the displacement.
+// end of the substep; `displacement` is the rest of the displacement.
 struct RelativeMotion {
     start: vec3f,
-    way: vec3f,
+    displacement: vec3f,
 }
 
 // `rest` is the residual of the position x, which the displacement d does not include. Counterpart:

@@ -36,13 +36,13 @@ fn integrated(motion: Motion, velocity_factor: f32, zero: u32) -> Motion {
         next.residual = Residual(vec3f(), vec3f(), QUARANTINED);
         return next;
     }
-    let way = two_sum(motion.displacement, -motion.residual.position, zero);
+    let moved = two_sum(motion.displacement, -motion.residual.position, zero);
     next.position = vec4f(sum.sum, motion.position.w);
-    next.displacement = way.sum;
+    next.displacement = moved.sum;
     next.residual.position = kept_of_position(sum.residual);
     if motion.position.w != 0.0 {
-        let rest = opaque(motion.residual.displacement + way.residual, zero);
-        next.displacement = opaque(way.sum * velocity_factor, zero);
+        let rest = opaque(motion.residual.displacement + moved.residual, zero);
+        next.displacement = opaque(moved.sum * velocity_factor, zero);
         next.residual.displacement = kept_of_displacement(rest * velocity_factor);
     }
     return next;

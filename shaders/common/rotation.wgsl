@@ -1,7 +1,7 @@
 // Orientations as modified Rodrigues parameters m = e tan(θ/4), and rotation vectors. Counterpart, with the formulas:
 // src/geometry/rotation.rs.
 
-struct Rotor {
+struct UnitQuaternion {
     v: vec3f,
     w: f32,
 }
@@ -27,27 +27,27 @@ fn rotation_of_residual(m: vec3f, r: vec3f, zero: u32) -> vec3f {
 }
 
 // Returns the unit quaternion of the parameters m.
-fn rotor(m: vec3f, zero: u32) -> Rotor {
+fn unit_quaternion(m: vec3f, zero: u32) -> UnitQuaternion {
     let mm = dot(m, m);
     let scale = 1.0 + mm;
-    return Rotor(opaque(opaque(m * 2.0, zero) / scale, zero), (1.0 - mm) / scale);
+    return UnitQuaternion(opaque(opaque(m * 2.0, zero) / scale, zero), (1.0 - mm) / scale);
 }
 
 // Returns the product a b.
-fn rotor_product(a: Rotor, b: Rotor, zero: u32) -> Rotor {
+fn quaternion_product(a: UnitQuaternion, b: UnitQuaternion, zero: u32) -> UnitQuaternion {
     let scaled = opaque(opaque(b.v * a.w, zero) + opaque(a.v * b.w, zero), zero);
-    return Rotor(
+    return UnitQuaternion(
         opaque(scaled + cross_product(a.v, b.v, zero), zero),
         opaque1(a.w * b.w, zero) - dot(a.v, b.v),
     );
 }
 
-fn rotor_conjugate(a: Rotor) -> Rotor {
-    return Rotor(-a.v, a.w);
+fn quaternion_conjugate(a: UnitQuaternion) -> UnitQuaternion {
+    return UnitQuaternion(-a.v, a.w);
 }
 
 // Returns the axes d₁, d₂, d₃ of a frame: the columns of its rotation matrix.
-fn axes_of(a: Rotor, zero: u32) -> mat3x3f {
+fn axes_of(a: UnitQuaternion, zero: u32) -> mat3x3f {
     let square = opaque(a.v * a.v, zero);
     let mixed = opaque(a.v.yzx * a.v.zxy, zero);
     let scaled = opaque(a.v * a.w, zero);
@@ -63,7 +63,7 @@ fn axes_of(a: Rotor, zero: u32) -> mat3x3f {
 
 // Returns the rotation vector from the parameters `start` to the parameters `end`, the short way.
 fn rotation_between(start: vec3f, end: vec3f, zero: u32) -> vec3f {
-    let turn = rotor_product(rotor(end, zero), rotor_conjugate(rotor(start, zero)), zero);
+    let turn = quaternion_product(unit_quaternion(end, zero), quaternion_conjugate(unit_quaternion(start, zero)), zero);
     let v = select(turn.v, -turn.v, turn.w < 0.0);
     let size = length(v);
     if !(size > 0.0) {

@@ -3,14 +3,14 @@
 
 fn evaluate(record: Record, p: Points) -> Evaluation {
     let zero = span.zero;
-    let half_rest = Rotor(
+    let half_rest = UnitQuaternion(
         vec3f(parameter(record, 0u), parameter(record, 1u), parameter(record, 2u)),
         parameter(record, 3u),
     );
     let s = vec3f(parameter(record, 4u), parameter(record, 5u), parameter(record, 6u));
-    let a = rotor_product(rotor(p[0], zero), half_rest, zero);
-    let b = rotor_product(rotor(p[1], zero), rotor_conjugate(half_rest), zero);
-    let turn = rotor_product(rotor_conjugate(a), b, zero);
+    let a = quaternion_product(unit_quaternion(p[0], zero), half_rest, zero);
+    let b = quaternion_product(unit_quaternion(p[1], zero), quaternion_conjugate(half_rest), zero);
+    let turn = quaternion_product(quaternion_conjugate(a), b, zero);
     let v = select(turn.v, -turn.v, turn.w < 0.0);
     let w = select(turn.w, -turn.w, turn.w < 0.0);
     let frame = axes_of(a, zero);

@@ -5,7 +5,7 @@ fn evaluate(record: Record, p: Points) -> Evaluation {
     let inverse_length = parameter(record, 0u);
     let s = vec3f(parameter(record, 1u), parameter(record, 2u), parameter(record, 3u));
     let t = opaque(opaque(p[1] - p[0], span.zero) * inverse_length, span.zero);
-    let frame = axes_of(rotor(p[2], span.zero), span.zero);
+    let frame = axes_of(unit_quaternion(p[2], span.zero), span.zero);
     let strain = vec3f(dot(frame[0], t), dot(frame[1], t), dot(frame[2], t) - 1.0);
     let scale = opaque(s * inverse_length, span.zero);
     let along = mat3x3f(

@@ -54,15 +54,15 @@ fn turned(motion: Motion) -> Motion {
         next.residual = Residual(vec3f(), vec3f(), QUARANTINED);
         return next;
     }
-    let way = two_sum(motion.displacement, -rotation_of_residual(m, motion.residual.position, zero), zero);
-    next.displacement = way.sum;
+    let moved = two_sum(motion.displacement, -rotation_of_residual(m, motion.residual.position, zero), zero);
+    next.displacement = moved.sum;
     let square = dot(sum.sum, sum.sum);
     // The other parameters of the same orientation, −m/|m|², have another residual.
     next.position = vec4f(select(sum.sum, -opaque(sum.sum / square, zero), square > 1.0), motion.position.w);
     next.residual.position = select(kept_of_position(sum.residual), vec3f(), square > 1.0);
     if motion.position.w != 0.0 {
-        let rest = opaque(motion.residual.displacement + way.residual, zero);
-        next.displacement = opaque(way.sum * params.velocity_factor, zero);
+        let rest = opaque(motion.residual.displacement + moved.residual, zero);
+        next.displacement = opaque(moved.sum * params.velocity_factor, zero);
         next.residual.displacement = kept_of_displacement(rest * params.velocity_factor);
     }
     return next;
@@ -108,6 +108,6 @@ fn finish_orientations(@builtin(global_invocation_id) id: vec3u) {
     }
     store(i, motion);
     velocities[i] = vec4f(motion.displacement / params.h, 0.0);
-    let frame = rotor(motion.position.xyz, params.zero);
+    let frame = unit_quaternion(motion.position.xyz, params.zero);
     frames[k] = vec4f(frame.v, frame.w);
 }

@@ -153,10 +153,10 @@ fn limit(i: u32) {
     let state = states[i];
     let pose = poses[i];
     let share = f32(state.substep) / f32(params.substeps);
-    let way = opaque((pose.position - state.position) * share, zero);
+    let moved = opaque((pose.position - state.position) * share, zero);
     let turn = opaque((pose.normal - state.normal) * share, zero);
     let d = displacements[row.particle].xyz;
-    let p = opaque(opaque(opaque(x.xyz - state.position, zero) - way, zero) + d, zero);
+    let p = opaque(opaque(opaque(x.xyz - state.position, zero) - moved, zero) + d, zero);
     let kept = limited(p, opaque(state.normal + turn, zero), row, zero);
     // Also writes the NaN of a pose that is not finite, which quarantines the particle.
     displacements[row.particle] = vec4f(d + opaque(kept - p, zero), 0.0);

@@ -1,8 +1,8 @@
 // Solves tethers (long-range attachments, LRA): the distance of a particle to its pins is at most the length of the
 // material between them. See `pulled` in shaders/common/particle.wgsl.
 // One thread per particle. Reads positions, runs, tethers, and the displacements of pins, which this pass does not
-// write. Writes the displacement of its own particle, the pulls of its tethers if they are recorded, and the anchors
-// that velocity_tether reads next.
+// write. Writes the displacement of its own particle, the displacements by its tethers if they are recorded, and
+// the anchors that velocity_tether reads next.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> positions: array<vec4f>;
@@ -13,9 +13,9 @@
 @group(0) @binding(4) var<storage, read> tethers: array<vec2u>;
 @group(0) @binding(5) var<storage, read> pins: array<u32>;
 @group(0) @binding(6) var<storage, read_write> next_anchors: array<Anchor>;
-// Distance by which each tether has pulled its particle in this substep [m]. The buffer is shorter if pulls are not
-// recorded.
-@group(0) @binding(7) var<storage, read_write> pulls: array<f32>;
+// By tether, the distance by which it has moved its particle in this substep [m]. The buffer is shorter if they are
+// not recorded.
+@group(0) @binding(7) var<storage, read_write> tether_displacements: array<f32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn solve_tethers(@builtin(global_invocation_id) id: vec3u) {
@@ -40,9 +40,9 @@ fn solve_tethers(@builtin(global_invocation_id) id: vec3u) {
         let anchor = positions[t.x];
         let difference = (x.xyz - anchor.xyz) + (d - displacements[t.x].xyz);
         d = pulled(d, difference, bitcast<f32>(t.y), true);
-        if slot < arrayLength(&pulls) {
+        if slot < arrayLength(&tether_displacements) {
             let beyond = length(difference) - bitcast<f32>(t.y);
-            pulls[slot] = select(0.0, beyond, beyond > 0.0);
+            tether_displacements[slot] = select(0.0, beyond, beyond > 0.0);
         }
     }
     if any(d != before) {

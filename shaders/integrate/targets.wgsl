@@ -23,9 +23,9 @@ fn targets(@builtin(global_invocation_id) id: vec3u) {
     let goal = goals[i];
     // w = 1: start.wgsl converts this velocity to a displacement.
     let place = positions[goal.particle].xyz;
-    var way = goal.position - place;
+    var moved = goal.position - place;
     if goal.particle >= params.particle_count {
-        way = rotation_between(place, goal.position, params.zero);
+        moved = rotation_between(place, goal.position, params.zero);
     }
-    velocities[goal.particle] = vec4f(way / params.dt, 1.0);
+    velocities[goal.particle] = vec4f(moved / params.dt, 1.0);
 }

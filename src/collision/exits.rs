@@ -55,14 +55,14 @@ impl Exits<'_> {
     fn march(&self, direction: Vec3) -> f32 {
         let cell = if self.collider.shape == FIELD { self.collider.size[0] } else { 0.0 };
         let least = 0.5 * self.keep.max(cell);
-        let mut way = 0.0;
+        let mut distance = 0.0;
         for _ in 0..MARCHES {
-            let left = self.keep - sample(self.collider, self.data, self.p + direction * way, self.keep).distance;
+            let left = self.keep - sample(self.collider, self.data, self.p + direction * distance, self.keep).distance;
             if left <= 0.0 {
                 // Corrects the overshoot.
-                return way + left;
+                return distance + left;
             }
-            way += left.max(least);
+            distance += left.max(least);
         }
         f32::MAX
     }

@@ -248,7 +248,7 @@ pub(crate) fn cuts(kind: PairKind, p: [Vec3; 4], e: [Vec3; 4], thickness: f32, e
     if !excused {
         return Some(cuts);
     }
-    let d = e.map(|way| way - e[0]);
+    let d = e.map(|p| p - e[0]);
     let floor = (LEFT * start.distance.min(thickness)).max((0.9 * start.distance).min(FLOOR * thickness));
     let reach = approach(kind, d);
     let (mut left, mut time) = (start.distance - floor, 0.0);
@@ -302,12 +302,12 @@ mod tests {
             cut += 1;
             excused += u32::from(cuts(kind, p, e, thickness, true).is_none());
             for time in 1..=20 {
-                let way = |k: usize| {
+                let at_time = |k: usize| {
                     // A different fraction for each particle.
                     let own = 0.5 + 0.5 * noise(seed * 100 + time * 4 + k as u32);
                     p[k] + e[k] * ((1.0 - shares[k]) * own)
                 };
-                let gap = closest(kind, std::array::from_fn(way)).distance;
+                let gap = closest(kind, std::array::from_fn(at_time)).distance;
                 assert!(gap >= 0.99 * LEFT * start, "{kind:?} {seed}: {start} became {gap}");
             }
         }

@@ -175,7 +175,8 @@ impl TriangleView<'_> {
         if face == Vec3::ZERO {
             return (deepest.normal, goal - deepest.distance);
         }
-        let shifted = |way: Vec3| self.search(e.map(|corner| corner + way), weights, (face, radius), SEARCH_AGAIN).0;
+        let shifted =
+            |offset: Vec3| self.search(e.map(|corner| corner + offset), weights, (face, radius), SEARCH_AGAIN).0;
         let shift = face * (SHIFT * radius);
         let ahead = shifted(shift).distance >= shifted(-shift).distance;
         let normal = if ahead { face } else { -face };

@@ -20,7 +20,7 @@
 use super::OrientationId;
 use super::{ComponentGradients, Function, Kind, KindInfo, Sample, bits, sample};
 use crate::error::{Error, Result, check_positive};
-use crate::geometry::rotation::{axes, conjugate, product, rotor};
+use crate::geometry::rotation::{axes, conjugate, product, unit_quaternion};
 use glam::{DQuat, Vec3};
 
 /// Keeps the rotation from one frame to another.
@@ -103,8 +103,8 @@ pub(crate) fn check_unit(what: impl Fn() -> String, quaternion: [f32; 4]) -> Res
 fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut ComponentGradients) -> Vec3 {
     let [x, y, z, w, s1, s2, s3] = [0, 1, 2, 3, 4, 5, 6].map(|index| f32::from_bits(parameters[index]));
     let (half, scales) = ((Vec3::new(x, y, z), w), [s1, s2, s3]);
-    let a = product(rotor(p[0]), half);
-    let b = product(rotor(p[1]), conjugate(half));
+    let a = product(unit_quaternion(p[0]), half);
+    let b = product(unit_quaternion(p[1]), conjugate(half));
     let (v, w) = product(conjugate(a), b);
     let (v, w) = if w < 0.0 { (-v, -w) } else { (v, w) };
     let frame = axes(a);

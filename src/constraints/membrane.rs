@@ -100,10 +100,10 @@ impl Membrane {
     }
 
     pub(super) fn check_named(&self, what: impl Fn() -> String) -> Result<()> {
-        let values = self.coefficients.into_iter().chain([self.offset]);
-        match values.into_iter().find(|value| !(-1e12..=1e12).contains(value)) {
+        let values = self.coefficients.map(|value| ("coefficient", value)).into_iter().chain([("offset", self.offset)]);
+        match values.into_iter().find(|(_, value)| !(-1e12..=1e12).contains(value)) {
             None => Ok(()),
-            Some(value) => Err(Error::invalid(format!("coefficient of {}", what()), value, "-1e12 to 1e12")),
+            Some((name, value)) => Err(Error::invalid(format!("{name} of {}", what()), value, "-1e12 to 1e12")),
         }
     }
 }

@@ -13,7 +13,7 @@
 use super::OrientationId;
 use super::{ComponentGradients, Function, Kind, KindInfo, Sample, bits, sample};
 use crate::error::{Result, check_positive};
-use crate::geometry::rotation::{axes, rotor};
+use crate::geometry::rotation::{axes, unit_quaternion};
 use crate::geometry::vector::dot;
 use glam::Vec3;
 
@@ -87,7 +87,7 @@ fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut ComponentGradients) -> Ve
     let [inverse_length, s1, s2, s3] = [0, 1, 2, 3].map(|index| f32::from_bits(parameters[index]));
     let scales = [s1, s2, s3];
     let t = (p[1] - p[0]) * inverse_length;
-    let frame = axes(rotor(p[2]));
+    let frame = axes(unit_quaternion(p[2]));
     let strain = Vec3::new(dot(frame[0], t), dot(frame[1], t), dot(frame[2], t) - 1.0);
     for (i, axis) in frame.into_iter().enumerate() {
         grad[1][i] = axis * (scales[i] * inverse_length);

@@ -12,7 +12,7 @@ use super::vector::{atan2, dot, length};
 use glam::{DQuat, DVec3, Quat, Vec3};
 
 /// A unit quaternion: vector and scalar.
-pub type Rotor = (Vec3, f32);
+pub type UnitQuaternion = (Vec3, f32);
 
 /// Returns m' − m, where m' is the orientation m rotated by the parameters d/4: by 4 atan(|d|/4) about d, in world axes.
 pub fn rotation_step(m: Vec3, d: Vec3) -> Vec3 {
@@ -41,24 +41,24 @@ pub fn short_parameters(m: Vec3) -> Vec3 {
 }
 
 /// The unit quaternion of the parameters m.
-pub fn rotor(m: Vec3) -> Rotor {
+pub fn unit_quaternion(m: Vec3) -> UnitQuaternion {
     let mm = dot(m, m);
     let scale = 1.0 + mm;
     ((m * 2.0) / scale, (1.0 - mm) / scale)
 }
 
 /// The product a b.
-pub fn product((a, aw): Rotor, (b, bw): Rotor) -> Rotor {
+pub fn product((a, aw): UnitQuaternion, (b, bw): UnitQuaternion) -> UnitQuaternion {
     ((b * aw + a * bw) + a.cross(b), aw * bw - dot(a, b))
 }
 
 /// The conjugate, which is the inverse of a unit quaternion.
-pub fn conjugate((v, w): Rotor) -> Rotor {
+pub fn conjugate((v, w): UnitQuaternion) -> UnitQuaternion {
     (-v, w)
 }
 
 /// The axes d₁, d₂, d₃ of a frame: the columns of its rotation matrix.
-pub fn axes((v, w): Rotor) -> [Vec3; 3] {
+pub fn axes((v, w): UnitQuaternion) -> [Vec3; 3] {
     let square = v * v;
     let mixed = Vec3::new(v.y * v.z, v.z * v.x, v.x * v.y);
     let scaled = v * w;
@@ -74,7 +74,7 @@ pub fn axes((v, w): Rotor) -> [Vec3; 3] {
 
 /// The rotation vector \[rad\] from the parameters `from` to the parameters `to`, the short way.
 pub fn rotation_between(from: Vec3, to: Vec3) -> Vec3 {
-    let (v, w) = product(rotor(to), conjugate(rotor(from)));
+    let (v, w) = product(unit_quaternion(to), conjugate(unit_quaternion(from)));
     let (v, w) = if w < 0.0 { (-v, -w) } else { (v, w) };
     let size = length(v);
     if size > 0.0 { v * (2.0 * atan2(size, w) / size) } else { Vec3::ZERO }
@@ -89,7 +89,7 @@ pub fn parameters_of(quaternion: DQuat) -> Vec3 {
 
 /// The unit quaternion (x, y, z, w) of the parameters m.
 pub fn quaternion_of(m: Vec3) -> Quat {
-    let (v, w) = rotor(m);
+    let (v, w) = unit_quaternion(m);
     Quat::from_xyzw(v.x, v.y, v.z, w)
 }
 
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn axes_are_the_rotated_axes_of_the_world() {
         for (q, _) in cases() {
-            let own = axes(rotor(parameters_of(q)));
+            let own = axes(unit_quaternion(parameters_of(q)));
             for (axis, world) in own.into_iter().zip([DVec3::X, DVec3::Y, DVec3::Z]) {
                 assert!((axis.as_dvec3() - q * world).length() < 1e-6, "{q}: {axis}");
             }

@@ -22,7 +22,7 @@
 //! | tether runs, pins | `u32` | host | solve_tethers, velocity_tether, velocity |
 //! | contact_events | contact events of the last step | collect_contact_events | the host |
 //! | event_table | contacts of the last two steps | passes of contact events | the same |
-//! | pulls | `f32` a tether, if kept: its displacement in the last substep \[m\] | solve_tethers | the host |
+//! | tether_displacements | `f32` a tether, if kept: the displacement of its particle by it in the last substep \[m\] | solve_tethers | the host |
 //! | anchors | the pins, if few: at the start of this substep, and of the next | solve_tethers, velocity_tether | velocity_tether |
 //! | attachments | rows, order by colour, states | host; solve_attachments, finish_attachments (states) | passes of attachments |
 //! | skinned | limits, bind poses, joints, poses, states: see `shaders/integrate/skinned.wgsl` | host, the caller (poses); passes of skinned particles | the same |
@@ -110,7 +110,7 @@ pub(super) struct Buffers {
     pub ring_corners: wgpu::Buffer,
     pub tethers: wgpu::Buffer,
     pub tether_runs: wgpu::Buffer,
-    pub pulls: wgpu::Buffer,
+    pub tether_displacements: wgpu::Buffer,
     pub contact_events: wgpu::Buffer,
     pub event_table: wgpu::Buffer,
     pub pins: wgpu::Buffer,
@@ -164,7 +164,7 @@ impl Buffers {
             ring_corners: maker.filled(queue, "ring_corners", &compiled.rings.corners, storage)?,
             tethers: empty("tethers", controls.tether_rows.len() as u64 * 8, storage)?,
             tether_runs: maker.filled(queue, "tether_runs", &compiled.tether_runs, storage)?,
-            pulls: Self::make_pulls(device, controls)?,
+            tether_displacements: Self::make_tether_displacements(device, controls)?,
             contact_events,
             event_table,
             pins: empty("pins", count * 4, storage)?,
@@ -202,7 +202,7 @@ impl Buffers {
             ring_corners,
             tethers,
             tether_runs,
-            pulls,
+            tether_displacements,
             contact_events,
             event_table,
             pins,
@@ -229,7 +229,7 @@ impl Buffers {
             ring_corners,
             tethers,
             tether_runs,
-            pulls,
+            tether_displacements,
             contact_events,
             event_table,
             pins,
@@ -254,10 +254,10 @@ impl Buffers {
         maker.empty("forces", count as u64 * 16, BufferUsages::STORAGE)
     }
 
-    /// The buffer of the pulls of tethers, filled with 0; empty if they are not kept.
-    pub fn make_pulls(device: &wgpu::Device, controls: &Controls) -> Result<wgpu::Buffer> {
+    /// The buffer of the displacements by tethers, filled with 0; empty if they are not kept.
+    pub fn make_tether_displacements(device: &wgpu::Device, controls: &Controls) -> Result<wgpu::Buffer> {
         let count = if controls.settings.tether_forces { controls.tether_rows.len() } else { 0 };
-        Maker::new(device).empty("pulls", count as u64 * 4, BufferUsages::STORAGE)
+        Maker::new(device).empty("tether_displacements", count as u64 * 4, BufferUsages::STORAGE)
     }
 
     /// The buffers of contact events and of their tables, filled with 0; empty without events.

@@ -213,7 +213,7 @@ pub(super) const PASSES: &[PassInfo] = &[
             (Read, |b| &b.tethers),
             (Read, |b| &b.pins),
             (Write, |b| &b.anchors[0]),
-            (Write, |b| &b.pulls),
+            (Write, |b| &b.tether_displacements),
         ],
         count: PARTICLES,
     },

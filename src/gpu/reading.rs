@@ -227,10 +227,10 @@ impl Solver {
         if count == 0 || !self.controls.settings.tether_forces {
             return Ok(Vec::new());
         }
-        let pulls = self.read(|encoder| {
-            Readback::new(&self.device, encoder, &self.buffers.pulls, count as u64 * 4, decode_scalars)
+        let tether_displacements = self.read(|encoder| {
+            Readback::new(&self.device, encoder, &self.buffers.tether_displacements, count as u64 * 4, decode_scalars)
         })?;
-        Ok(self.controls.tether_forces(&pulls, self.recorded_substep))
+        Ok(self.controls.tether_forces(&tether_displacements, self.recorded_substep))
     }
 
     /// Waits for all submitted work and reads the rotation of each shape matching group relative to its rest pose: unit

@@ -17,11 +17,11 @@ impl Solver {
     /// Creates the buffers and pipelines that the settings need and the previous ones did not. On an error nothing changes.
     pub(super) fn remake_for(&mut self, before: &Settings) -> Result<()> {
         let events = [self.buffers.contact_events.clone(), self.buffers.event_table.clone()];
-        let pulls = self.buffers.pulls.clone();
+        let tether_displacements = self.buffers.tether_displacements.clone();
         let outcome = self.remake_changed(before);
         if outcome.is_err() {
             [self.buffers.contact_events, self.buffers.event_table] = events;
-            self.buffers.pulls = pulls;
+            self.buffers.tether_displacements = tether_displacements;
             self.rebind();
         }
         outcome
@@ -32,7 +32,8 @@ impl Solver {
         self.fit_passes()?;
         self.remake_accelerations()?;
         if settings.tether_forces != before.tether_forces {
-            self.buffers.pulls = guarded(&self.device, || Buffers::make_pulls(&self.device, &self.controls))?;
+            self.buffers.tether_displacements =
+                guarded(&self.device, || Buffers::make_tether_displacements(&self.device, &self.controls))?;
             self.rebind();
         }
         // Buffers and pipelines of contacts depend on no other settings.

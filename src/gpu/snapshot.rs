@@ -85,7 +85,7 @@ pub(super) fn state_buffers<'a>(
         ("residuals", &b.residuals),
         ("velocities", &b.velocities),
         ("frames", &b.frames),
-        ("pulls", &b.pulls),
+        ("tether_displacements", &b.tether_displacements),
         ("contact_events", &b.contact_events),
         ("event_table", &b.event_table),
         ("anchors.0", &b.anchors[0]),

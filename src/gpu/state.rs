@@ -289,7 +289,7 @@ impl Solver {
         let rows = &self.controls.tether_rows;
         self.write(&self.buffers.tethers, 0, rows);
         if self.controls.settings.tether_forces {
-            self.write(&self.buffers.pulls, 0, &vec![0.0f32; rows.len()]);
+            self.write(&self.buffers.tether_displacements, 0, &vec![0.0f32; rows.len()]);
         }
     }
 

@@ -21,7 +21,7 @@ struct Target {
     /// Position relative to the first particle at the start of the substep \[m\].
     place: Vec3,
     /// Motion in the substep \[m\].
-    way: Vec3,
+    motion: Vec3,
     /// Offset from the position of the collider \[m\].
     arm: Vec3,
 }
@@ -46,23 +46,23 @@ impl Reference {
         let count = (row.flags & COUNT_MASK) as usize;
         let first = row.particles[0] as usize;
         let (x0, d0) = (self.positions[first], self.displacements[first]);
-        let (mut s, mut way, mut weighted) = (Vec3::ZERO, Vec3::ZERO, 0.0);
+        let (mut s, mut motion, mut weighted) = (Vec3::ZERO, Vec3::ZERO, 0.0);
         for k in 0..count {
             let (i, factor) = (row.particles[k] as usize, row.factors[k]);
             let d = self.displacements[i];
             let p = if k == 0 { d } else { (self.positions[i] - x0) + d };
             s += p * factor;
-            way += (d - d0) * factor;
+            motion += (d - d0) * factor;
             weighted += self.controls.inverse_masses[i] * (factor * factor);
         }
         let mut arm = Vec3::ZERO;
         if row.flags & (IN_SPACE | ON_COLLIDER) != 0 {
             let target = self.attachment_target(&row, &state, x0);
             s -= target.place;
-            way -= target.way - d0;
+            motion -= target.motion - d0;
             arm = target.arm;
         }
-        let impulse = impulse_of(&row, &mut state, [s, way], weighted);
+        let impulse = impulse_of(&row, &mut state, [s, motion], weighted);
         state.sum = (Vec3::from(state.sum) + impulse).into();
         state.moment = (Vec3::from(state.moment) + arm.cross(-impulse)).into();
         self.attached.states[index] = state;
@@ -78,13 +78,13 @@ impl Reference {
             let step = Vec3::from(row.target) - anchor;
             let start = anchor + step * ((state.substep - 1) as f32 * row.share);
             let end = anchor + step * (state.substep as f32 * row.share);
-            return Target { place: end - x0, way: end - start, arm: Vec3::ZERO };
+            return Target { place: end - x0, motion: end - start, arm: Vec3::ZERO };
         }
         let collider = &self.colliders[row.collider as usize];
         let arm = collider.frame.turned_out_of(row.target.into());
         let moved = (collider.frame.offset() - x0) + collider.travel.offset();
-        let way = collider.travel.turned_into(arm) + collider.travel.offset();
-        Target { place: moved + arm, way, arm }
+        let motion = collider.travel.turned_into(arm) + collider.travel.offset();
+        Target { place: moved + arm, motion, arm }
     }
 
     /// Adds the mean forces and torques of attachments to those on colliders.
@@ -167,15 +167,15 @@ impl Reference {
     }
 }
 
-/// The impulse ∇C Δλ on the point \[kg m\]. `s` is x₁ − x₂, `way` its change in the substep, `weighted` is Σ w k².
-fn impulse_of(row: &AttachmentRow, state: &mut AttachmentState, [s, way]: [Vec3; 2], weighted: f32) -> Vec3 {
+/// The impulse ∇C Δλ on the point \[kg m\]. `s` is x₁ − x₂, `motion` its change in the substep, `weighted` is Σ w k².
+fn impulse_of(row: &AttachmentRow, state: &mut AttachmentState, [s, motion]: [Vec3; 2], weighted: f32) -> Vec3 {
     let [alpha_tilde, gamma, factor] = row.material;
     let material = ScaledMaterial { alpha_tilde, gamma, factor, relief: 0.0 };
     let lambda = &mut state.lambda;
     if row.rest_length == 0.0 {
         let mut delta = Vec3::ZERO;
         for axis in 0..3 {
-            delta[axis] = delta_lambda(s[axis], weighted, way[axis], lambda[axis], material);
+            delta[axis] = delta_lambda(s[axis], weighted, motion[axis], lambda[axis], material);
             lambda[axis] += delta[axis];
         }
         return delta;
@@ -185,7 +185,7 @@ fn impulse_of(row: &AttachmentRow, state: &mut AttachmentState, [s, way]: [Vec3;
         return Vec3::ZERO;
     }
     let n = s / l;
-    let mut delta = delta_lambda(l - row.rest_length, weighted, dot(n, way), lambda[0], material);
+    let mut delta = delta_lambda(l - row.rest_length, weighted, dot(n, motion), lambda[0], material);
     if row.flags & ONLY_PULL != 0 {
         delta = unilateral(delta, lambda[0]);
     }

@@ -17,7 +17,7 @@ pub(super) struct ColliderContact {
     /// Part of the displacement that moves the particle out of colliders; not part of its velocity.
     pub recovery: Vec3,
     /// Length of the whole displacement.
-    pub way: f32,
+    pub displacement_length: f32,
     pub friction: ColliderFriction,
     /// Impulses on up to two colliders in this step.
     pub impulses: [Option<ColliderImpulse>; 2],
@@ -58,7 +58,7 @@ struct ColliderHit {
     impact: Impact,
     /// Start position relative to the collider, and displacement relative to it, in world space.
     start: Vec3,
-    way: Vec3,
+    displacement: Vec3,
     /// Distance that the particle keeps.
     keep: f32,
 }
@@ -82,8 +82,8 @@ impl Reference {
         let Some(side) = self.contact_side(&[i as u32]).filter(|_| self.controls.inverse_masses[i] != 0.0) else {
             return;
         };
-        let on_way = self.controls.settings.keeps_surfaces_apart();
-        let recovery = if on_way { self.collider_contacts[i].recovery } else { Vec3::ZERO };
+        let keeps_apart = self.controls.settings.keeps_surfaces_apart();
+        let recovery = if keeps_apart { self.collider_contacts[i].recovery } else { Vec3::ZERO };
         let friction = if is_first { ColliderFriction::default() } else { self.collider_contacts[i].friction };
         // The position residual is no motion: it takes no part in friction.
         let rest = self.position_residuals[i];
@@ -99,10 +99,11 @@ impl Reference {
         if !particle.was_met {
             return;
         }
-        if on_way {
-            let way = particle.d + particle.recovery;
-            self.displacements[i] = way + rest;
-            (self.collider_contacts[i].recovery, self.collider_contacts[i].way) = (particle.recovery, length(way));
+        if keeps_apart {
+            let whole = particle.d + particle.recovery;
+            self.displacements[i] = whole + rest;
+            (self.collider_contacts[i].recovery, self.collider_contacts[i].displacement_length) =
+                (particle.recovery, length(whole));
         } else {
             (self.positions[i], self.displacements[i]) = (particle.x, particle.d + rest);
         }
@@ -119,8 +120,8 @@ impl Reference {
         if !collider.is_near(x, sum_of_components(d)) {
             return None;
         }
-        let [start, way] = collider.relative_motion(x, rest, d);
-        let (p, delta) = (collider.frame.turned_into(start), collider.frame.turned_into(way));
+        let [start, displacement] = collider.relative_motion(x, rest, d);
+        let (p, delta) = (collider.frame.turned_into(start), collider.frame.turned_into(displacement));
         let mut local = LocalParticle { collider, data: &self.controls.colliders.data, p, delta, keep };
         let near = local.sample(p);
         let inside = Inside { x, rest, side };
@@ -139,34 +140,34 @@ impl Reference {
         }
         // World space from here on.
         let turned = |impact: Impact| Impact { normal: collider.frame.turned_out_of(impact.normal), ..impact };
-        let impact = if exit.depth > 0.0 { exit.impact(way) } else { local.impact(near).map(turned) };
+        let impact = if exit.depth > 0.0 { exit.impact(displacement) } else { local.impact(near).map(turned) };
         let impact = impact.or_else(|| {
             // A contact of an earlier pass of the substep keeps its friction.
             let end = |normal| turned(Impact { normal, depth: 0.0, start_gap: 0.0, time: 0.0 });
             (particle.friction.owner == Some(index)).then(|| end(local.sample(p + delta).normal))
         });
-        impact.map(|impact| ColliderHit { index, impact, start, way, keep })
+        impact.map(|impact| ColliderHit { index, impact, start, displacement, keep })
     }
 
     /// Moves a particle out of a collider, with friction and restitution.
     fn respond(&mut self, i: usize, hit: &ColliderHit, particle: &mut Moving) {
         let Impact { normal, depth, start_gap, .. } = hit.impact;
-        let (params, collider, way) = (&self.contact_params, &self.colliders[hit.index], hit.way);
+        let (params, collider, displacement) = (&self.contact_params, &self.colliders[hit.index], hit.displacement);
         // Initial overlap changes the position and not the velocity.
-        let out = depth.min((-start_gap).max(0.0));
-        let push = depth - out;
-        let out = if particle.is_first { out.min(params.recovery) } else { 0.0 };
+        let overlap = depth.min((-start_gap).max(0.0));
+        let push = depth - overlap;
+        let recovered = if particle.is_first { overlap.min(params.recovery) } else { 0.0 };
         let [statics, kinetic, restitution, _] = params.friction(particle.side.material, collider.material);
         let coefficients = [statics, kinetic].map(|coefficient| coefficient * particle.side.friction);
         // Restitution, in addition to the push.
         let gravity = Vec3::from(self.params.gravity_step);
-        let speed = -dot(normal, way - gravity);
+        let speed = -dot(normal, displacement - gravity);
         let bounces = restitution > 0.0 && push > 0.0 && speed > 2.0 * length(gravity);
         // Includes the restitution by other colliders and earlier in the substep.
         let given = dot(normal, self.collider_contacts[i].bounce);
-        let left = dot(normal, way) + push + given;
+        let left = dot(normal, displacement) + push + given;
         let back = if bounces { (restitution * speed - left).max(0.0) } else { 0.0 };
-        let slip = way - Vec3::from(collider.surface_step);
+        let slip = displacement - Vec3::from(collider.surface_step);
         let slip = slip - normal * dot(normal, slip);
         let slip = Slip { index: hit.index, slip, push, back, time: hit.impact.time, keep: hit.keep };
         let before = particle.friction;
@@ -176,7 +177,7 @@ impl Reference {
         if before.owner == Some(hit.index) || before.owner.is_none() && push > 0.0 {
             particle.friction = friction;
         }
-        let away = normal * out;
+        let away = normal * recovered;
         (particle.x, particle.d, particle.recovery) =
             (particle.x + away, particle.d + change, particle.recovery + away);
         particle.was_met = true;
@@ -188,7 +189,7 @@ impl Reference {
         if self.controls.settings.keeps_collider_impulses() {
             let scale = self.controls.inverse_masses[i] * self.params.h;
             let own = (-((change + bounce) / scale), (push + back) / scale);
-            self.push_on(i, hit.index as u32, own, hit.start + way);
+            self.push_on(i, hit.index as u32, own, hit.start + displacement);
         }
     }
 
@@ -216,7 +217,7 @@ impl Reference {
         let d = &mut self.displacements[i];
         if recovery != Vec3::ZERO {
             // A displacement of length 0 was not truncated.
-            let left = if contact.way > 0.0 { length(*d) / contact.way } else { 1.0 };
+            let left = if contact.displacement_length > 0.0 { length(*d) / contact.displacement_length } else { 1.0 };
             *d = without_recovery(*d, recovery * left);
         }
         *d += bounce;
@@ -276,8 +277,8 @@ struct Impact {
 
 impl Exit {
     /// Contact with the collider of the exit, for a displacement relative to it.
-    fn impact(&self, way: Vec3) -> Option<Impact> {
-        let depth = self.depth - dot(self.normal, way);
+    fn impact(&self, displacement: Vec3) -> Option<Impact> {
+        let depth = self.depth - dot(self.normal, displacement);
         (depth > 0.0).then_some(Impact { normal: self.normal, depth, start_gap: -self.depth, time: 0.0 })
     }
 }

@@ -91,13 +91,13 @@ impl Reference {
             let p = [a, b, c, d, e].map(x);
             let Some(weights) = crossing(p) else { continue };
             let wings = [left, right].into_iter().filter(|&wing| wing != NO_WING).map(x);
-            let way = way_out(p, wings);
-            let l = length(way);
+            let exit = way_out(p, wings);
+            let l = length(exit);
             if l == 0.0 || !l.is_finite() {
                 continue;
             }
             let contact =
-                Contact { normal: way / l, c0: self.contact_params.recovery * l.min(1.0), weights: push(weights) };
+                Contact { normal: exit / l, c0: self.contact_params.recovery * l.min(1.0), weights: push(weights) };
             for particle in [a, b] {
                 let particles = [particle, c, d, e];
                 self.contacts.found_contacts += 1;

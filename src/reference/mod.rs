@@ -95,7 +95,7 @@ pub struct Reference {
     /// The displacement of each member of each skin before the constraints within skins.
     saved_displacements: Vec<Vec3>,
     /// Displacement by each tether in the last substep \[m\]; empty if tether forces are off.
-    pulls: Vec<f32>,
+    tether_displacements: Vec<f32>,
     /// The substep of the last step \[s\].
     last_h: f32,
     /// Number of substeps of the last step.
@@ -178,7 +178,7 @@ impl Reference {
             chain_links: Vec::new(),
             tree_nodes: Vec::new(),
             saved_displacements: Vec::new(),
-            pulls: Vec::new(),
+            tether_displacements: Vec::new(),
             last_h: 0.0,
             last_substeps: 0,
             steps: 0,
@@ -343,7 +343,7 @@ impl Reference {
         self.forces.fill(Vec3::ZERO);
         // Trees read λ of the last substep.
         self.lambdas.iter_mut().chain(&mut self.lambda_sums).for_each(|own| own.fill(0.0));
-        self.make_pulls();
+        self.make_tether_displacements();
         self.reset_contacts();
         self.attached.states = self.controls.attachment_states();
         self.reset_skinned();

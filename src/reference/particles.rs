@@ -9,12 +9,12 @@ impl Reference {
     pub(super) fn targets(&mut self) {
         for target in &self.controls.targets {
             let (i, goal) = (target.particle as usize, Vec3::from(target.position));
-            let way = if i < self.controls.scene.particle_count() {
+            let moved = if i < self.controls.scene.particle_count() {
                 goal - self.positions[i]
             } else {
                 rotation_between(self.positions[i], goal)
             };
-            self.velocities[i] = way / self.params.dt;
+            self.velocities[i] = moved / self.params.dt;
             self.fresh[i] = true;
         }
     }
@@ -58,8 +58,8 @@ impl Reference {
             let apart = self.positions[i] - self.positions[anchor];
             let difference = (if ahead { apart - travel } else { apart }) + (d - travel);
             let l = length(difference);
-            if let Some(pull) = self.pulls.get_mut(slot) {
-                *pull = (l - tether.length).max(0.0);
+            if let Some(displacement) = self.tether_displacements.get_mut(slot) {
+                *displacement = (l - tether.length).max(0.0);
             }
             if l > tether.length {
                 d -= difference * ((l - tether.length) / l);
@@ -121,8 +121,8 @@ impl Reference {
         self.controls.scene.particle_count()
     }
 
-    pub(super) fn make_pulls(&mut self) {
+    pub(super) fn make_tether_displacements(&mut self) {
         let count = if self.controls.settings.tether_forces { self.controls.tether_rows.len() } else { 0 };
-        self.pulls = vec![0.0; count];
+        self.tether_displacements = vec![0.0; count];
     }
 }

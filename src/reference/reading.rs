@@ -117,7 +117,7 @@ impl Reference {
     /// # Errors
     /// None.
     pub fn read_tether_forces(&self) -> Result<Vec<TetherForce>> {
-        Ok(self.controls.tether_forces(&self.pulls, self.last_h))
+        Ok(self.controls.tether_forces(&self.tether_displacements, self.last_h))
     }
 
     /// See [`crate::Solver::read_rotations`].

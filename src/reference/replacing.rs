@@ -19,7 +19,7 @@ impl Reference {
         new.params = new.controls.params();
         new.contact_params = new.controls.contact_params();
         new.materials = new.controls.scaled_materials();
-        new.make_pulls();
+        new.make_tether_displacements();
         self.carry_particles(&mut new, map);
         self.carry_constraints(&mut new, map);
         new.attached.rows = new.controls.attachment_rows();

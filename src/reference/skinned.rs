@@ -83,8 +83,8 @@ impl Reference {
             }
             let i = self.skinned.rows[row].particle as usize;
             if self.controls.inverse_masses[i] == 0.0 {
-                let way = Vec3::from(self.skinned.poses[row].position) - self.positions[i];
-                self.velocities[i] = way / self.params.dt;
+                let moved = Vec3::from(self.skinned.poses[row].position) - self.positions[i];
+                self.velocities[i] = moved / self.params.dt;
                 self.fresh[i] = true;
             }
         }
@@ -107,9 +107,9 @@ impl Reference {
             }
             let share = state.substep as f32 / self.params.substeps as f32;
             let [from, normal] = [state.position, state.normal].map(Vec3::from);
-            let way = (Vec3::from(pose.position) - from) * share;
+            let moved = (Vec3::from(pose.position) - from) * share;
             let turn = (Vec3::from(pose.normal) - normal) * share;
-            let p = ((self.positions[i] - from) - way) + self.displacements[i];
+            let p = ((self.positions[i] - from) - moved) + self.displacements[i];
             self.displacements[i] += limited(p, normal + turn, &row) - p;
         }
     }

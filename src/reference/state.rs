@@ -55,7 +55,7 @@ impl Reference {
             self.make_lambda_sums();
         }
         if settings.tether_forces != before.tether_forces {
-            self.make_pulls();
+            self.make_tether_displacements();
         }
         self.make_impulses();
         self.upload();
@@ -104,7 +104,7 @@ impl Reference {
             self.fresh[particle as usize] = true;
         }
         self.derive();
-        self.make_pulls();
+        self.make_tether_displacements();
         self.upload();
         Ok(())
     }
@@ -115,7 +115,7 @@ impl Reference {
     /// See there.
     pub fn release(&mut self, particles: &[u32]) -> Result<()> {
         self.controls.set_pinned(particles, false)?;
-        self.make_pulls();
+        self.make_tether_displacements();
         self.upload();
         Ok(())
     }

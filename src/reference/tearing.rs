@@ -37,7 +37,7 @@ impl Reference {
             self.collider_contacts.fill(ColliderContact::default());
             self.forget_collider_forces();
         }
-        self.make_pulls();
+        self.make_tether_displacements();
         self.upload();
         self.mark_stale();
         self.derive();

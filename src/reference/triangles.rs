@@ -133,8 +133,8 @@ impl Reference {
         let keep = triangle.side.radius + collider.margin;
         let frame = &collider.frame;
         let motions = [0, 1, 2].map(|k| collider.relative_motion(triangle.x[k], triangle.rest[k], triangle.d[k]));
-        let (start, way) = (motions.map(|[start, _]| start), motions.map(|[_, way]| way));
-        let local = [0, 1, 2].map(|k| frame.turned_into(start[k] + way[k]));
+        let (start, displacement) = (motions.map(|[start, _]| start), motions.map(|[_, displacement]| displacement));
+        let local = [0, 1, 2].map(|k| frame.turned_into(start[k] + displacement[k]));
         let data = &self.controls.colliders.data;
         let mut view = TriangleView { collider, data, keep, side: 1.0, borders: triangle.borders };
         if collider.flags & TWO_SIDED != 0 {
@@ -151,10 +151,10 @@ impl Reference {
         }
         // World space from here on.
         let normal = frame.turned_out_of(deepest.normal);
-        let motion = mixed(deepest.weights, way);
+        let motion = mixed(deepest.weights, displacement);
         // The contact ends the approach; the rest of its depth is overlap, which is no velocity.
         let push = (-dot(normal, motion)).clamp(0.0, deepest.depth);
-        let out = (deepest.depth - push).min(params.recovery.max(keep));
+        let recovered = (deepest.depth - push).min(params.recovery.max(keep));
         let relative = motion - Vec3::from(collider.surface_step);
         let slip = relative - normal * dot(normal, relative);
         let [statics, kinetic, ..] = params.friction(triangle.side.material, collider.material);
@@ -167,7 +167,7 @@ impl Reference {
             weights: [deepest.weights.y, deepest.weights.z],
             impulse: change / inverse_mass,
             normal_impulse: push / inverse_mass,
-            recovery: normal * out / inverse_mass,
+            recovery: normal * recovered / inverse_mass,
             arm: mixed(deepest.weights, start) + motion,
         };
         Some(Candidate { contact, normal, depth: deepest.depth })
@@ -196,15 +196,15 @@ impl Reference {
 
     fn move_by_triangle(&mut self, i: usize, b: f32, contact: &TriangleContact) {
         let scale = self.controls.inverse_masses[i] * b;
-        let way = self.displacements[i] + contact.impulse * scale;
+        let d = self.displacements[i] + contact.impulse * scale;
         let away = contact.recovery * scale;
         if self.controls.settings.keeps_surfaces_apart() {
-            let whole = way + away;
+            let whole = d + away;
             self.displacements[i] = whole;
             let own = &mut self.collider_contacts[i];
-            (own.recovery, own.way) = (own.recovery + away, length(whole));
+            (own.recovery, own.displacement_length) = (own.recovery + away, length(whole));
         } else {
-            self.displacements[i] = way;
+            self.displacements[i] = d;
             self.positions[i] += away;
         }
         if self.controls.settings.keeps_collider_impulses() {

@@ -3,7 +3,7 @@
 use super::cloth_links::Measured;
 use super::{Cloth, ClothGrid, ClothMesh, Fabric, Material, MaterialId, Scene};
 use crate::constraints::{Kind, Membrane, MembraneLimit, in_material};
-use crate::error::{Error, Result, check_finite, check_non_negative, check_positive};
+use crate::error::{Error, Result, check_finite, check_positive};
 use glam::{DVec2, DVec3};
 use std::ops::Range;
 
@@ -77,7 +77,7 @@ pub struct Stiffening {
 /// A piece of a piecewise linear tension.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TensionPiece {
-    /// The Green strain at which the piece begins; at least 0. A stretch s has the Green strain (s² − 1)/2.
+    /// The Green strain at which the piece begins, 0 to 1e6. A stretch s has the Green strain (s² − 1)/2.
     pub strain: f32,
     /// The modulus in the piece \[N/m\], greater than that of the piece before. Infinite: a limit of the
     /// strain, up to the error of the solver.
@@ -159,7 +159,9 @@ fn check_pieces(thread: &str, modulus: f32, pieces: &[Option<TensionPiece>]) -> 
     for (index, piece) in pieces.iter().enumerate() {
         let Some(piece) = piece else { continue };
         let what = |value: &str| format!("{value} of piece {index} of the stiffening along the {thread}");
-        check_non_negative(&what("strain"), piece.strain)?;
+        if !(0.0..=1e6).contains(&piece.strain) {
+            return Err(Error::invalid(what("strain"), piece.strain, "0 to 1e6"));
+        }
         if strain.is_some_and(|before| piece.strain <= before) {
             return Err(Error::invalid(what("strain"), piece.strain, "greater than that of the piece before"));
         }

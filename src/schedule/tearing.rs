@@ -344,7 +344,7 @@ impl CompiledKind {
         if count == 0 {
             return Ok(());
         }
-        let what = "constraints of a tearable cloth at particles with more than 48, which have no colour,";
-        Err(Error::TooLarge { what, count, limit: 0 })
+        let what = "number of constraints of a tearable cloth at particles with more than 48 constraints";
+        Err(Error::invalid(what, count as f64, "0, since they have no colour"))
     }
 }

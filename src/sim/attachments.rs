@@ -274,17 +274,6 @@ impl Attachments {
         self.slots.iter_mut().flatten().for_each(|slot| slot.anchor = point_in_space(&slot.attachment));
     }
 
-    /// `Ok` if all points in space are finite after a shift.
-    pub fn check_shift(&self, offset: [f32; 3]) -> Result<()> {
-        for (index, slot) in self.slots.iter().enumerate() {
-            for point in slot.iter().flat_map(|slot| [slot.anchor, point_in_space(&slot.attachment)]) {
-                let what = || format!("the point in space of attachment {index} after shift_origin");
-                check_finite(what, shifted(point, offset))?;
-            }
-        }
-        Ok(())
-    }
-
     /// Shifts all points in space.
     pub fn shift(&mut self, offset: [f32; 3]) {
         for slot in self.slots.iter_mut().flatten() {

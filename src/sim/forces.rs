@@ -6,19 +6,19 @@ use crate::sim::controls::Controls;
 
 impl Controls {
     /// Forces of the taut tethers, from the displacement of each \[m\] in a substep of `h` \[s\].
-    pub fn tether_forces(&self, pulls: &[f32], h: f32) -> Vec<TetherForce> {
+    pub fn tether_forces(&self, tether_displacements: &[f32], h: f32) -> Vec<TetherForce> {
         let mut forces = Vec::new();
         if !self.settings.tethers {
             return forces;
         }
         for (particle, (&run, &w)) in (0..).zip(self.compiled.tether_runs.iter().zip(&self.inverse_masses)) {
             let (first, count) = ((run >> 4) as usize, (run & 15) as usize);
-            let rows = self.tether_rows.iter().zip(pulls).skip(first).take(count);
-            let taut = rows.filter(|&(_, &pull)| pull > 0.0 && w > 0.0);
-            forces.extend(taut.map(|(row, pull)| TetherForce {
+            let rows = self.tether_rows.iter().zip(tether_displacements).skip(first).take(count);
+            let taut = rows.filter(|&(_, &displacement)| displacement > 0.0 && w > 0.0);
+            forces.extend(taut.map(|(row, displacement)| TetherForce {
                 particle,
                 anchor: row.anchor,
-                force: pull / (w * h * h),
+                force: displacement / (w * h * h),
             }));
         }
         forces

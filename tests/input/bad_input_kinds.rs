@@ -262,6 +262,9 @@ fn membrane_cases() -> Vec<SceneCase> {
         value("a negative strain", &["strain of piece 0 of the stiffening along the weft", "-0.1"], {
             grid(|law| law.stiffening.weft[0] = piece(-0.1, 2e3))
         }),
+        value("a strain too large", &["strain of piece 0 of the stiffening along the warp", "2000000", "1e6"], {
+            grid(|law| law.stiffening.warp[0] = piece(2e6, 2e3))
+        }),
         value("strains that fall", &["strain of piece 1 of the stiffening along the warp", "0.02", "greater"], {
             grid(|law| law.stiffening.warp = [piece(0.02, 3e3), piece(0.02, 4e3)])
         }),

@@ -531,6 +531,15 @@ fn cloth_that_cannot_tear_is_an_error() {
             ClothGrid { fabric: Fabric { tearing: Some(Tearing::at(strain)), ..fabric() }, ..ClothGrid::default() };
         assert!(matches!(Scene::new().add_cloth_grid(&grid), Err(Error::InvalidValue { .. })));
     }
+    // A fan of 60 triangles: the vertex in the middle has 60 springs.
+    let rim = |k: u32| (k as f32 * std::f32::consts::TAU / 60.0).sin_cos();
+    let positions: Vec<_> = std::iter::once([0.0; 3]).chain((0..60).map(rim).map(|(s, c)| [c, 0.0, s])).collect();
+    let triangles: Vec<_> = (0..60).map(|k| [0, 1 + k, 1 + (k + 1) % 60]).collect();
+    let mut fan = Scene::new();
+    let mesh = ClothMesh { positions: &positions, triangles: &triangles, fabric: fabric(), tethers: None };
+    fan.add_cloth_mesh(&mesh).unwrap();
+    let error = Reference::new(&fan, Settings::default()).unwrap_err().to_string();
+    assert!(error.contains("number of constraints of a tearable cloth") && error.contains("48"), "{error}");
     let mut whole = Reference::new(&common::hanging_cloth(4, 4).0, Settings::default()).unwrap();
     assert!(matches!(whole.tear(), Err(Error::NotEnabled { .. })));
     // A pressure needs a skin without holes.

@@ -194,23 +194,23 @@ fn exit_at(c: Collider, p: vec3f, keep: f32, near: Sample, k: u32) -> vec4f {
         let beyond = opaque1(opaque1(dot(normal, p), zero) - opaque1(dot(axis, c.size), zero), zero);
         return vec4f(normal, keep - beyond);
     }
-    var way = FAR;
+    var distance = FAR;
     if is_round(c) {
-        way = march(c, p, keep, normal);
+        distance = march(c, p, keep, normal);
     }
-    return vec4f(normal, way);
+    return vec4f(normal, distance);
 }
 
 // Returns the distance along a direction at which the point keeps its distance [m]; FAR if it is not found.
 fn march(c: Collider, p: vec3f, keep: f32, direction: vec3f) -> f32 {
     let zero = params.zero;
     let least = 0.5 * max(keep, select(0.0, c.size.x, is_shape(c, FIELD)));
-    var way = 0.0;
+    var distance = 0.0;
     var left = keep;
     for (var k = 0u; k < MARCHES && left > 0.0; k++) {
-        left = keep - opaque1(sample(c, opaque(p + opaque(direction * way, zero), zero), keep).distance, zero);
+        left = keep - opaque1(sample(c, opaque(p + opaque(direction * distance, zero), zero), keep).distance, zero);
         // The last iteration advances no farther than needed.
-        way = opaque1(way + select(left, max(left, least), left > 0.0), zero);
+        distance = opaque1(distance + select(left, max(left, least), left > 0.0), zero);
     }
-    return select(way, FAR, left > 0.0);
+    return select(distance, FAR, left > 0.0);
 }

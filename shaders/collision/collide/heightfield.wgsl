@@ -19,14 +19,14 @@ fn heightfield_sample(data: u32, columns: u32, rows: u32, spacing: f32, ends: bo
     let h11 = data_at(first + columns + 1u);
     var base = h00;
     var rise = vec3f(h10 - h00, h01 - h00, 0.0);
-    var way = t;
+    var along = t;
     if opaque1(t.x + t.y, zero) > 1.0 {
         base = h11;
         rise = vec3f(h11 - h01, h11 - h10, 0.0);
-        way = opaque(t - 1.0, zero);
+        along = opaque(t - 1.0, zero);
     }
     rise = opaque(rise, zero);
-    let climb = opaque(rise * way, zero);
+    let climb = opaque(rise * along, zero);
     let height = opaque1(opaque1(base + climb.x, zero) + climb.y, zero);
     let slope = select(opaque(rise / spacing, zero), vec3f(), place != used);
     let across = vec3f(-slope.x, 1.0, -slope.y);

@@ -89,7 +89,7 @@ struct ColliderHit {
     impact: Impact,
     // Start position relative to the collider, and displacement relative to it, in world space.
     start: vec3f,
-    way: vec3f,
+    displacement: vec3f,
     // Distance that the particle keeps.
     keep: f32,
     surface_step: vec3f,
@@ -112,7 +112,7 @@ fn collide_with(i: u32, side: ContactSide, index: u32, w: f32, rest: vec3f, befo
     var keep = keep_of(c, side);
     let motion = relative_motion(c, particle.x, rest, particle.d, zero);
     let p = turned_into(c.frame, motion.start, zero);
-    let delta = turned_into(c.frame, motion.way, zero);
+    let delta = turned_into(c.frame, motion.displacement, zero);
     let near = sample(c, p, keep);
     let exit = particle.exit;
     var is_exit = false;
@@ -133,7 +133,7 @@ fn collide_with(i: u32, side: ContactSide, index: u32, w: f32, rest: vec3f, befo
     // World space from here on.
     var impact = Impact();
     if is_exit {
-        let depth = opaque1(exit.depth - opaque1(dot(exit.normal, motion.way), zero), zero);
+        let depth = opaque1(exit.depth - opaque1(dot(exit.normal, motion.displacement), zero), zero);
         impact = Impact(depth > 0.0, exit.normal, depth, -exit.depth, 0.0);
     } else {
         impact = find_impact(c, p, delta, keep, near);
@@ -145,7 +145,7 @@ fn collide_with(i: u32, side: ContactSide, index: u32, w: f32, rest: vec3f, befo
         impact = Impact(true, turned_out_of(c.frame, opaque(end.normal, zero), zero), 0.0, 0.0, 0.0);
     }
     if impact.is_hit {
-        respond(i, index, w, side, ColliderHit(impact, motion.start, motion.way, keep, c.surface_step, c.material), &particle);
+        respond(i, index, w, side, ColliderHit(impact, motion.start, motion.displacement, keep, c.surface_step, c.material), &particle);
     }
     return particle;
 }
@@ -154,22 +154,22 @@ fn collide_with(i: u32, side: ContactSide, index: u32, w: f32, rest: vec3f, befo
 fn respond(i: u32, index: u32, w: f32, side: ContactSide, hit: ColliderHit, particle: ptr<function, Moving>) {
     let zero = params.zero;
     let normal = hit.impact.normal;
-    let way = hit.way;
-    var out = min(hit.impact.depth, max(-hit.impact.start_gap, 0.0));
-    let push = opaque1(hit.impact.depth - out, zero);
-    out = select(0.0, min(out, contact_params.recovery), removes_overlap());
+    let displacement = hit.displacement;
+    let overlap = min(hit.impact.depth, max(-hit.impact.start_gap, 0.0));
+    let push = opaque1(hit.impact.depth - overlap, zero);
+    let recovered = select(0.0, min(overlap, contact_params.recovery), removes_overlap());
     let friction = contact_params.friction[side.material * 16u + hit.material];
     let coefficients = scaled_friction(friction.xy, side.friction, zero);
     // Restitution, in addition to the push.
-    let speed = opaque1(-dot(normal, opaque(way - params.gravity_step, zero)), zero);
+    let speed = opaque1(-dot(normal, opaque(displacement - params.gravity_step, zero)), zero);
     var back = 0.0;
     if RESTITUTES && friction.z > 0.0 && push > 0.0 && speed > 2.0 * length(params.gravity_step) {
         // Includes earlier restitution: by another collider, or earlier in the substep.
         let given = dot(normal, bounce_of(i));
-        let left = opaque1(opaque1(opaque1(dot(normal, way), zero) + push, zero) + given, zero);
+        let left = opaque1(opaque1(opaque1(dot(normal, displacement), zero) + push, zero) + given, zero);
         back = max(opaque1(friction.z * speed, zero) - left, 0.0);
     }
-    let relative = opaque(way - hit.surface_step, zero);
+    let relative = opaque(displacement - hit.surface_step, zero);
     let slip = opaque(relative - opaque(normal * opaque1(dot(normal, relative), zero), zero), zero);
     let before = (*particle).friction;
     var of_before = ColliderFriction();
@@ -187,8 +187,8 @@ fn respond(i: u32, index: u32, w: f32, side: ContactSide, hit: ColliderHit, part
         bounce = opaque(opaque(normal * back, zero) - rub.beyond, zero);
         add_bounce(i, bounce);
     }
-    note_push(i, index, w, opaque(change + bounce, zero), opaque1(push + back, zero), opaque(hit.start + way, zero));
-    let away = opaque(normal * out, zero);
+    note_push(i, index, w, opaque(change + bounce, zero), opaque1(push + back, zero), opaque(hit.start + displacement, zero));
+    let away = opaque(normal * recovered, zero);
     (*particle).x = opaque((*particle).x + away, zero);
     (*particle).d = opaque((*particle).d + change, zero);
     (*particle).recovery = opaque((*particle).recovery + away, zero);

@@ -44,7 +44,7 @@ fn solve(index: u32) {
     let x0 = positions[first].xyz;
     let d0 = displacements[first].xyz;
     var s = vec3f();
-    var way = vec3f();
+    var motion = vec3f();
     var weighted = 0.0;
     for (var k = 0u; k < count; k++) {
         let particle = attachments[index].particles[k];
@@ -53,17 +53,17 @@ fn solve(index: u32) {
         let d = displacements[particle].xyz;
         let p = opaque(relative_to_first(k, x.xyz, x0, d), zero);
         s = opaque(s + opaque(p * factor, zero), zero);
-        way = opaque(way + opaque(opaque(d - d0, zero) * factor, zero), zero);
+        motion = opaque(motion + opaque(opaque(d - d0, zero) * factor, zero), zero);
         weighted = opaque1(weighted + opaque1(x.w * opaque1(factor * factor, zero), zero), zero);
     }
     var arm = vec3f();
     if (flags & (IN_SPACE | ON_COLLIDER)) != 0u {
         let goal = goal_of(index, state, x0);
         s = opaque(s - goal.place, zero);
-        way = opaque(way - opaque(goal.way - d0, zero), zero);
+        motion = opaque(motion - opaque(goal.motion - d0, zero), zero);
         arm = goal.arm;
     }
-    let solved = impulse_of(index, state.lambda, s, way, weighted);
+    let solved = impulse_of(index, state.lambda, s, motion, weighted);
     state.lambda = solved.lambda;
     state.sum = opaque(state.sum + solved.impulse, zero);
     state.moment = opaque(state.moment + cross_product(arm, -solved.impulse, zero), zero);
@@ -81,7 +81,7 @@ struct Goal {
     // Position relative to the first particle at the start of the substep [m].
     place: vec3f,
     // Motion in the substep [m].
-    way: vec3f,
+    motion: vec3f,
     // Offset from the position of the collider [m].
     arm: vec3f,
 }
@@ -101,8 +101,8 @@ fn goal_of(index: u32, state: AttachmentState, x0: vec3f) -> Goal {
     let collider = colliders[attachments[index].collider];
     let arm = turned_out_of(collider.frame, goal, zero);
     let moved = opaque(opaque(offset_of(collider.frame) - x0, zero) + offset_of(collider.travel), zero);
-    let way = opaque(turned_into(collider.travel, arm, zero) + offset_of(collider.travel), zero);
-    return Goal(opaque(moved + arm, zero), way, arm);
+    let motion = opaque(turned_into(collider.travel, arm, zero) + offset_of(collider.travel), zero);
+    return Goal(opaque(moved + arm, zero), motion, arm);
 }
 
 struct Solved {
@@ -112,7 +112,7 @@ struct Solved {
 }
 
 // `s` is x₁ − x₂, `way` its change in the substep, `weighted` is Σ w k².
-fn impulse_of(index: u32, lambda: vec3f, s: vec3f, way: vec3f, weighted: f32) -> Solved {
+fn impulse_of(index: u32, lambda: vec3f, s: vec3f, motion: vec3f, weighted: f32) -> Solved {
     let zero = params.zero;
     let scaled = attachments[index].material;
     let material = ScaledMaterial(scaled.x, scaled.y, scaled.z, 0.0);
@@ -120,9 +120,9 @@ fn impulse_of(index: u32, lambda: vec3f, s: vec3f, way: vec3f, weighted: f32) ->
     if rest_length == 0.0 {
         let delta = opaque(
             vec3f(
-                delta_lambda(s.x, weighted, way.x, lambda.x, material),
-                delta_lambda(s.y, weighted, way.y, lambda.y, material),
-                delta_lambda(s.z, weighted, way.z, lambda.z, material),
+                delta_lambda(s.x, weighted, motion.x, lambda.x, material),
+                delta_lambda(s.y, weighted, motion.y, lambda.y, material),
+                delta_lambda(s.z, weighted, motion.z, lambda.z, material),
             ),
             zero,
         );
@@ -133,7 +133,7 @@ fn impulse_of(index: u32, lambda: vec3f, s: vec3f, way: vec3f, weighted: f32) ->
         return Solved(lambda, vec3f());
     }
     let n = opaque(s / l, zero);
-    let travel = opaque1(dot(n, way), zero);
+    let travel = opaque1(dot(n, motion), zero);
     var delta = opaque1(delta_lambda(l - rest_length, weighted, travel, lambda.x, material), zero);
     if (attachments[index].flags & ONLY_PULL) != 0u {
         delta = opaque1(unilateral(delta, lambda.x), zero);

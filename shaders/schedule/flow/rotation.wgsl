@@ -20,9 +20,9 @@ fn rest_at(own: PlasticRow, strain: vec3f) -> vec4f {
     let square = dot(strain, strain);
     let root = sqrt(max(36.0 - opaque1(3.0 * square, zero), 0.0));
     let k = opaque1(12.0 + root, zero) / opaque1(36.0 + square, zero);
-    let half = Rotor(own.rest.xyz, own.rest.w);
-    let turn = Rotor(opaque(strain * k, zero), opaque1(6.0 * k, zero) - 2.0);
-    let whole = rotor_product(rotor_product(half, turn, zero), half, zero);
+    let half = UnitQuaternion(own.rest.xyz, own.rest.w);
+    let turn = UnitQuaternion(opaque(strain * k, zero), opaque1(6.0 * k, zero) - 2.0);
+    let whole = quaternion_product(quaternion_product(half, turn, zero), half, zero);
     let v = select(whole.v, -whole.v, whole.w < 0.0);
     let more = select(whole.w, -whole.w, whole.w < 0.0) + 1.0;
     let size = sqrt(opaque1(dot(v, v), zero) + opaque1(more * more, zero));

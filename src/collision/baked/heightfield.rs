@@ -155,11 +155,11 @@ pub(crate) fn sample_heights(
     let first = corner[1] as usize * columns + corner[0] as usize;
     let at = |index: usize| heights.get(index).copied().unwrap_or(0.0);
     let [h00, h10, h01, h11] = [first, first + 1, first + columns, first + columns + 1].map(at);
-    let (mut base, mut rise, mut way) = (h00, Vec2::new(h10 - h00, h01 - h00), t);
+    let (mut base, mut rise, mut along) = (h00, Vec2::new(h10 - h00, h01 - h00), t);
     if t.x + t.y > 1.0 {
-        (base, rise, way) = (h11, Vec2::new(h11 - h01, h11 - h10), t - 1.0);
+        (base, rise, along) = (h11, Vec2::new(h11 - h01, h11 - h10), t - 1.0);
     }
-    let climb = rise * way;
+    let climb = rise * along;
     let height = (base + climb.x) + climb.y;
     let slope = Vec2::select(place.cmpne(used), Vec2::ZERO, rise / spacing);
     let across = Vec3::new(-slope.x, 1.0, -slope.y);

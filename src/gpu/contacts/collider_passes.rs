@@ -220,7 +220,7 @@ fn collide_stage(store: &PipelineStore, controls: &Controls, advances: bool) -> 
     let slots = [Uniform, Uniform, Write, Write, Write, Read, Read, Read, Write, Write, Uniform];
     let flag = |value: bool| f64::from(u8::from(value));
     let pass = [
-        ("RECOVERS_ON_WAY", flag(settings.keeps_surfaces_apart())),
+        ("RECOVERS_BY_DISPLACEMENT", flag(settings.keeps_surfaces_apart())),
         ("NOTES_IMPULSES", flag(settings.keeps_collider_impulses())),
         ("ADVANCES", flag(advances)),
         ("REPEATS", flag(settings.self_collision.is_some())),

@@ -103,7 +103,7 @@ fn bind_apply(binder: &Binder<'_>, settings: &Settings, bindings: &[Binding<'_>]
     let flag = |value: bool| f64::from(u8::from(value));
     let constants = [
         ("NOTES_IMPULSES", flag(settings.keeps_collider_impulses())),
-        ("RECOVERS_ON_WAY", flag(settings.keeps_surfaces_apart())),
+        ("RECOVERS_BY_DISPLACEMENT", flag(settings.keeps_surfaces_apart())),
     ];
     binder.bind_with("apply_triangle_contacts", &text.join("\n"), bindings, &constants)
 }
