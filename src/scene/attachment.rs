@@ -219,8 +219,8 @@ impl Scene {
     /// - The attachment only pulls and has a rest length of 0, or the break force is not greater than 0.
     /// - [`Error::TooLarge`] for more than [`Scene::MOST_ATTACHMENTS`].
     pub fn add_attachment(&mut self, attachment: Attachment) -> Result<AttachmentId> {
-        let index = self.attachments.len();
-        check_count(index as u64 + 1, Self::MOST_ATTACHMENTS)?;
+        let index = self.attachment_indices.last().map_or(0, |last| last + 1);
+        check_count(u64::from(index) + 1, Self::MOST_ATTACHMENTS)?;
         let what = format!("attachment {index}");
         attachment.check(&what, self)?;
         if let AttachmentTarget::Collider { id, .. } = attachment.target
@@ -230,7 +230,8 @@ impl Scene {
             return Err(Error::IndexOutOfRange { what, target: "collider", index, count });
         }
         self.attachments.push(attachment);
-        Ok(AttachmentId { index: index as u32, generation: 0 })
+        self.attachment_indices.push(index);
+        Ok(AttachmentId { index, generation: 0 })
     }
 
     /// Sets the most attachments that exist at a time, those of the scene included. [`crate::Solver::attach`] needs it:

@@ -140,6 +140,8 @@ pub struct Scene {
     /// The segments of ropes and rods.
     pub(crate) cord_edges: Vec<[u32; 2]>,
     pub(crate) attachments: Vec<Attachment>,
+    /// By attachment, the index of its id, which [`Scene::remove`] keeps; ascending.
+    pub(crate) attachment_indices: Vec<u32>,
     pub(crate) reserved_attachments: u32,
     pub(crate) skinned: skinned::SkinnedParticles,
     pub(crate) tearable: Vec<tearing::TearableCloth>,
@@ -189,6 +191,7 @@ impl Scene {
             orientation_pins: Vec::new(),
             cord_edges: Vec::new(),
             attachments: Vec::new(),
+            attachment_indices: Vec::new(),
             reserved_attachments: 0,
             skinned: Default::default(),
             tearable: Vec::new(),

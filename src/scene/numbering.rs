@@ -146,6 +146,7 @@ impl Scene {
             contact_materials: _,
             friction_pairs: _,
             colliders: _,
+            attachment_indices: _,
             reserved_attachments: _,
             tearable: _,
         } = self;

@@ -58,7 +58,7 @@ impl Scene {
     /// to the new ones.
     ///
     /// All other particles, constraints and triangles keep their order. Materials, contact materials and colliders stay, so
-    /// that their ids stay valid. An orientation is removed with the particles of its segment. All other ids and ranges of
+    /// that their ids stay valid, as those of the attachments that remain. An orientation is removed with the particles of its segment. All other ids and ranges of
     /// before are mapped by the result. [`crate::Solver::replace_scene`] takes the scene over into a running solver.
     ///
     /// ```
@@ -216,6 +216,7 @@ impl Scene {
             orientation_pins,
             cord_edges,
             attachments,
+            attachment_indices,
             reserved_attachments: _,
             skinned,
             tearable: _,
@@ -234,6 +235,7 @@ impl Scene {
         kept_orientations.retain(orientation_pins);
         kept_triangles.retain(triangles);
         kept_attachments.retain(attachments);
+        kept_attachments.retain(attachment_indices);
         kept_skinned.retain(&mut skinned.rows);
         let rename = |particle: &mut u32| kept.rename(particle);
         triangles.iter_mut().flatten().for_each(rename);

@@ -97,7 +97,10 @@ impl Attachments {
             let attachment = *attachment;
             Some(Slot { attachment, generation: 0, color: 0, anchor: point_in_space(&attachment) })
         };
-        let slots: Vec<_> = scene.attachments.iter().map(slot).collect();
+        let mut slots = vec![None; scene.attachment_indices.last().map_or(0, |&last| last as usize + 1)];
+        for (&index, attachment) in scene.attachment_indices.iter().zip(&scene.attachments) {
+            slots[index as usize] = slot(attachment);
+        }
         let capacity = scene.reserved_attachments.max(slots.len() as u32);
         let mut all = Self { capacity, slots, ..Self::default() };
         (0..all.slots.len()).for_each(|index| all.color(index));
@@ -105,13 +108,15 @@ impl Attachments {
         all
     }
 
-    /// Continues the id numbering of `before`, so ids of attachments added later differ from the old ones.
+    /// Continues the id numbering of `before`, so ids of attachments added later differ from the old ones, and keeps its
+    /// capacity.
     pub fn after(self, before: &Self) -> Self {
-        Self { last_generation: before.last_generation, ..self }
+        Self { capacity: self.capacity.max(before.capacity), last_generation: before.last_generation, ..self }
     }
 
-    /// The attachments that remain in an edited scene, with their ids. Those of removed particles are released.
-    pub fn carried(&self, map: &SceneMap, capacity: u32) -> Result<Self> {
+    /// The attachments that remain in an edited scene, with their ids. Those of removed particles are released. The capacity does
+    /// not shrink, so that indices and colours stay within it.
+    pub fn carried(&self, map: &SceneMap, capacity: u32) -> Self {
         let renamed = |slot: &Slot| {
             let (mut slot, mut remains) = (*slot, true);
             slot.attachment.rename(|particle| match map.particle(*particle) {
@@ -123,11 +128,11 @@ impl Attachments {
         let mut slots: Vec<_> = self.slots.iter().map(|slot| slot.as_ref().and_then(renamed)).collect();
         slots.truncate(slots.iter().rposition(Option::is_some).map_or(0, |last| last + 1));
         // The colours stay, which decide the order.
-        check_attachment_count(slots.len() as u64, capacity)?;
+        let capacity = capacity.max(self.capacity);
         let mut all = Self { capacity, slots, last_generation: self.last_generation, ..Self::default() };
         all.take_colors();
         all.list();
-        Ok(all)
+        all
     }
 
     /// Notes the colours of all attachments.

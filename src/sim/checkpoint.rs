@@ -109,9 +109,9 @@ impl Controls {
         self.scene.contact_materials.iter().for_each(|material| w.0.extend(contact_words(material)));
         w.list(&self.scene.contact_scales);
         self.colliders.write_words(w);
+        self.write_tears(w);
         self.attachments.write_words(w);
         self.write_skinning(w);
-        self.write_tears(w);
         self.shift.total().into_iter().for_each(|component| w.double(component));
         let capacities = self.capacities;
         [capacities.pairs, capacities.contacts, capacities.growths].into_iter().for_each(|count| w.word(count));
@@ -140,9 +140,10 @@ impl Controls {
             return Err(damaged(format!("it has {scales} contact scales for {count} particles")));
         }
         self.colliders = Colliders::read_words(r)?;
+        self.read_tears(r)?;
+        // After the tears: an attachment may have the copy of a torn vertex.
         self.attachments = Attachments::read_words(r, &self.scene, self.attachments.capacity)?;
         self.read_skinning(r)?;
-        self.read_tears(r)?;
         self.move_start([r.double()?, r.double()?, r.double()?])?;
         let [pairs, contacts, growths] = r.words()?;
         let own = &mut self.capacities;

@@ -21,7 +21,7 @@ impl Controls {
         self.carry_tables(&mut new);
         self.carry_particles(&mut new, map);
         self.carry_tears(&mut new, map);
-        new.attachments = self.attachments.carried(map, new.attachments.capacity)?;
+        new.attachments = self.attachments.carried(map, new.attachments.capacity);
         self.carry_skinning(&mut new, map);
         let places = new.compiled.places();
         for ((kind, index), changed) in &self.changed_constraints {

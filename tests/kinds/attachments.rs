@@ -368,3 +368,40 @@ fn a_plan_has_the_passes_of_attachments_only_with_room_for_them() {
         assert_eq!(reference.plan().contains(&Pass::FinishAttachments), room > 0);
     }
 }
+
+/// Ids of attachments outlast an edit of the scene and a reset. The room does not shrink while they need it.
+#[test]
+fn attachments_keep_their_ids_when_a_part_is_removed_and_the_solver_is_reset() {
+    let mut scene = Scene::new();
+    let first = particle(&mut scene, [0.0; 3], 1.0);
+    let points = [1.0, 2.0, 3.0].map(|x| particle(&mut scene, [x, 0.0, 0.0], 1.0));
+    let held = |own: u32, x: f32| Attachment::new(ParticlePoint::Particle(own), AttachmentTarget::Space([x, 0.0, 0.0]));
+    scene.add_attachment(held(first, 0.0)).unwrap();
+    let ids = [0, 1].map(|k| scene.add_attachment(held(points[k], 1.0 + k as f32)).unwrap());
+    scene.reserve_attachments(6).unwrap();
+    let mut edited = scene.clone();
+    let map = edited.remove(&[first..first + 1]).unwrap();
+    edited.reserve_attachments(1).unwrap();
+    assert_eq!(edited.attachments().len(), 2);
+    // A solver of the edited scene has the same ids.
+    let fresh = Reference::new(&edited, Settings::default()).unwrap().read_attachments().unwrap();
+    assert_eq!(fresh.iter().map(|force| force.id).collect::<Vec<_>>(), ids);
+    for mut backend in Backend::both(&scene, Settings::default()) {
+        // The edge has another colour than the attachments of its particles.
+        let added = on!(&mut backend, attach(held(points[2], 3.0))).unwrap();
+        let edge = ParticlePoint::Edge([points[0], points[2]], [0.5, 0.5]);
+        on!(&mut backend, attach(Attachment::new(edge, AttachmentTarget::Space([2.0, 0.0, 0.0])))).unwrap();
+        on!(&mut backend, release_attachment(added)).unwrap();
+        on!(&mut backend, replace_scene(&edited, &map)).unwrap();
+        backend.step(1);
+        assert_eq!(backend.forces().len(), 3);
+        on!(&mut backend, reset());
+        for (k, id) in ids.into_iter().enumerate() {
+            let place = [1.0 + k as f32, 0.5, 0.0];
+            on!(&mut backend, move_attachment(id, place)).unwrap();
+            backend.step(2);
+            let x = backend.positions();
+            assert!(distance(x[k], place) < 1e-4, "{x:?}");
+        }
+    }
+}
