@@ -4,6 +4,8 @@
 
 const PI = 3.1415926535897932;
 const TAU = 6.2831853071795865;
+// The least square of twice the area of a triangle that a hinge acts on [m⁴].
+const LEAST_SQUARE = 1e-30;
 
 fn evaluate(record: Record, p: Points) -> Evaluation {
     let e = p[1] - p[0];
@@ -16,7 +18,7 @@ fn evaluate(record: Record, p: Points) -> Evaluation {
     let l = length(e);
     let square2 = dot(n2, n2);
     let square3 = dot(n3, n3);
-    if l == 0.0 || square2 == 0.0 || square3 == 0.0 {
+    if l == 0.0 || !(square2 >= LEAST_SQUARE && square3 >= LEAST_SQUARE) {
         return Evaluation(0.0, Points());
     }
     let direction = e / l;

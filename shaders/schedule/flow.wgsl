@@ -82,8 +82,11 @@ fn size_of_strain(strain: vec3f) -> f32 {
     return sqrt(dot(strain, strain));
 }
 
-// Returns the state after a flow in a step; `elastic` is the elastic strain.
+// Returns the state after a flow in a step; `elastic` is the elastic strain. A broken constraint keeps its state.
 fn flowed(own: PlasticRow, state: PlasticState, elastic: vec3f) -> PlasticState {
+    if state.is_broken == 1u {
+        return state;
+    }
     var after = state;
     let size = size_of_strain(elastic);
     let limit = opaque1(own.yield_strain + opaque1(own.hardening * state.hardened, span.zero), span.zero);
@@ -96,7 +99,7 @@ fn flowed(own: PlasticRow, state: PlasticState, elastic: vec3f) -> PlasticState 
         after.strain = select(sum, opaque(sum * (own.most / most), span.zero), most > own.most);
         after.hardened += size_of_strain(opaque(after.strain - state.strain, span.zero));
     }
-    if size_of_strain(opaque(elastic + state.strain, span.zero)) > own.rupture {
+    if own.rupture < UNLIMITED && size_of_strain(opaque(elastic + state.strain, span.zero)) > own.rupture {
         after.is_broken = 1u;
     }
     return after;

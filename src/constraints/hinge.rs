@@ -76,6 +76,10 @@ impl Kind for Hinge {
     }
 }
 
+/// The least square of twice the area of a triangle that a hinge acts on \[m⁴\]: the gradient of smaller ones is beyond the range of
+/// `f32`. Counterpart in `shaders/constraints/hinge.wgsl`.
+const LEAST_SQUARE: f32 = 1e-30;
+
 fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
     let (rest_angle, scale) = (f32::from_bits(parameters[0]), f32::from_bits(parameters[1]));
     let e = p[1] - p[0];
@@ -83,7 +87,7 @@ fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
     let (n2, n3) = (a0.cross(a1), b1.cross(b0));
     let l = length(e);
     let (square2, square3) = (dot(n2, n2), dot(n3, n3));
-    if l == 0.0 || square2 == 0.0 || square3 == 0.0 {
+    if l == 0.0 || !(square2 >= LEAST_SQUARE && square3 >= LEAST_SQUARE) {
         grad[..4].fill(Vec3::ZERO);
         return 0.0;
     }

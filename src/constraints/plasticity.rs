@@ -22,7 +22,7 @@ use crate::error::{Error, Result, check_non_negative};
 use crate::geometry::rotation::product;
 use crate::geometry::vector::{dot, length};
 use glam::Vec3;
-use std::f32::consts::PI;
+use std::f32::consts::{PI, TAU};
 
 /// Acts as infinity on the GPU.
 const UNLIMITED: f32 = 1e30;
@@ -200,7 +200,7 @@ impl PlasticRow {
         let [rest, strain] = [self.rest[0], state.strain[0]];
         match measure {
             Measure::Length => [rest + rest * strain, 0.0, 0.0, 0.0],
-            Measure::Angle => [(rest + strain).clamp(-PI, PI), 0.0, 0.0, 0.0],
+            Measure::Angle => [wrapped(rest + strain), 0.0, 0.0, 0.0],
             Measure::Stretch => [rest / (1.0 + strain), 0.0, 0.0, 0.0],
             Measure::Rotation => turned_rest(self.rest, state.strain.into()),
         }
@@ -211,8 +211,11 @@ impl PlasticRow {
         if state.is_broken == 1 { self.broken_material } else { self.material }
     }
 
-    /// The state after a flow for `dt`; `elastic` is the elastic strain.
+    /// The state after a flow for `dt`; `elastic` is the elastic strain. A broken constraint keeps its state.
     pub fn flowed(&self, state: PlasticState, elastic: Vec3, dt: f32) -> PlasticState {
+        if state.is_broken == 1 {
+            return state;
+        }
         let (mut after, before) = (state, Vec3::from(state.strain));
         let size = length(elastic);
         let beyond = size - (self.yield_strain + self.hardening * state.hardened);
@@ -224,10 +227,21 @@ impl PlasticRow {
             after.strain = strain.into();
             after.hardened += length(strain - before);
         }
-        if length(elastic + before) > self.rupture {
+        if self.rupture < UNLIMITED && length(elastic + before) > self.rupture {
             after.is_broken = 1;
         }
         after
+    }
+}
+
+/// An angle between −3π and 3π, wrapped to −π to π.
+fn wrapped(angle: f32) -> f32 {
+    if angle > PI {
+        angle - TAU
+    } else if angle < -PI {
+        angle + TAU
+    } else {
+        angle
     }
 }
 

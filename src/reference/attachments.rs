@@ -111,7 +111,7 @@ impl Reference {
         let unit = self.params.h * self.params.dt;
         for (row, state) in self.attached.rows.iter().zip(&mut self.attached.states) {
             let force = Vec3::from(state.sum) / unit;
-            state.broken |= u32::from(length(force) > row.break_force);
+            state.broken |= u32::from(row.break_force > 0.0 && length(force) > row.break_force);
             state.force = force.into();
             (state.sum, state.moment, state.substep) = ([0.0; 3], [0.0; 3], 0);
             state.anchor = row.target;

@@ -13,7 +13,7 @@
 //! Options change the plan as follows:
 //! - With wind, fields or forces, `Accelerations` precedes each `Predict`. `Velocity` and `Predict` are then separate
 //!   passes in `between`.
-//! - With plastic constraints, `begin` starts with `Flow`, once per kind.
+//! - With plastic constraints, `begin` starts with `Flow`, once per kind, that of joints of rods last.
 //! - With closed surfaces of pressure constraints, the constraints within them, of all kinds, end an iteration. They are
 //!   between `SaveDisplacements` and `RestoreMomentum`.
 //! - With [`Settings::mean_forces`], `begin` has `ClearForceSums`, and `AddForceSums` follows the constraints of each
@@ -57,7 +57,7 @@
 pub use super::pass::{Pass, SearchPass};
 
 use crate::collision::SelfCollision;
-use crate::constraints::{Kind, ShapeMatching, kind_index};
+use crate::constraints::{Kind, Measure, ShapeMatching, kind_index};
 use crate::schedule::chains::chain_kinds;
 use crate::schedule::compiled::{CompiledKind, CompiledScene};
 use crate::schedule::shuffle::{mix, shuffled};
@@ -133,7 +133,10 @@ impl Plan {
         plan.begin.extend(inputs.skinned.then_some(Pass::StartSkinned));
         plan.begin.push(Pass::Start);
         let plastic = (0..compiled.kinds.len()).filter(|&kind| !compiled.kinds[kind].plastic.is_empty());
-        plan.begin.splice(0..0, plastic.map(|kind| Pass::Flow { kind }));
+        // The joints of rods flow last: they break with their segments.
+        let breaks_with_segments = |kind: &usize| compiled.kinds[*kind].info.plastic == Some(Measure::Rotation);
+        let (joints, others): (Vec<_>, Vec<_>) = plastic.partition(breaks_with_segments);
+        plan.begin.splice(0..0, others.into_iter().chain(joints).map(|kind| Pass::Flow { kind }));
         let turns = compiled.orientation_count > 0;
         plan.begin.extend(turns.then_some(Pass::StartOrientations));
         let lists_events = settings.contact_events > 0;

@@ -30,7 +30,7 @@ pub(crate) struct AttachmentRow {
     /// [`crate::constraints::xpbd::ScaledMaterial`] without its relief.
     pub material: [f32; 3],
     pub rest_length: f32,
-    /// \[N\]
+    /// \[N\]; 0 if it never breaks.
     pub break_force: f32,
     pub collider: u32,
     /// 1/number of substeps.
@@ -333,7 +333,7 @@ impl Controls {
             flags: factors.len() as u32 | kind | if attachment.only_pull { ONLY_PULL } else { 0 },
             material: [material.alpha_tilde, material.gamma, material.factor],
             rest_length: attachment.rest_length,
-            break_force: attachment.break_force.unwrap_or(f32::MAX),
+            break_force: attachment.break_force.unwrap_or(0.0),
             collider,
             share: 1.0 / self.settings.substeps as f32,
             ..AttachmentRow::default()

@@ -223,8 +223,52 @@ fn a_plastic_strain_stays_finite() {
         pair.reference.step(2);
     }
     for strains in [pair.solver.read_plastic_strains::<Distance>(), pair.reference.read_plastic_strains::<Distance>()] {
-        let strain = strains.unwrap()[0].strain;
-        assert!((strain - 0.15).abs() < 1e-3, "{strain}");
+        let PlasticStrain { strain, is_broken, .. } = strains.unwrap()[0];
+        assert!((strain - 0.15).abs() < 1e-3 && !is_broken, "{strain}, {is_broken}");
+    }
+}
+
+/// A hinge of the rest angle 2.5 that is held at 3.28, which is 3.28 − 2π: its plastic strain is 0.78, and its strain too.
+#[test]
+fn a_crease_passes_the_closed_angle() {
+    let gpu = common::gpu();
+    let at = |angle: f32| [0.05, 0.1 * angle.sin(), -0.1 * angle.cos()];
+    for (most, rupture, crease) in [(3.0, f32::INFINITY, 0.78f32), (0.9, 1.0, 0.78), (3.0, 0.7, 0.78)] {
+        let mut scene = Scene::new();
+        for position in [[0.0; 3], [0.1, 0.0, 0.0], [0.05, 0.0, 0.1], at(-3.28)] {
+            let particle = scene.add_particle(Particle { position, ..Particle::default() }).unwrap();
+            scene.pin(particle).unwrap();
+        }
+        let x = scene.positions();
+        let angle = Hinge::angle([x[0], x[1], x[2], x[3]]);
+        let sign = if (angle + std::f32::consts::TAU - 3.28).abs() < 1e-3 { 1.0 } else { -1.0 };
+        assert!((angle.abs() - (std::f32::consts::TAU - 3.28)).abs() < 1e-3, "{angle}");
+        scene.add(Hinge::new([0, 1, 2, 3], sign * 2.5), Material::compliant(1.0)).unwrap();
+        let plasticity = Plasticity { yield_strain: 0.0, most, rupture, ..Plasticity::default() };
+        scene.set_plasticity::<Hinge>(0..1, plasticity).unwrap();
+        let mut pair = Pair::new(&gpu, &scene, Settings::default());
+        pair.run(8, 0.0, "held");
+        for strains in [pair.solver.read_plastic_strains::<Hinge>(), pair.reference.read_plastic_strains::<Hinge>()] {
+            let PlasticStrain { strain, is_broken, .. } = strains.unwrap()[0];
+            assert!((sign * strain - crease).abs() < 1e-3, "{strain}");
+            assert_eq!(is_broken, rupture < crease, "{rupture}");
+        }
+    }
+}
+
+/// A broken spring keeps the plastic strain of the step in which it broke.
+#[test]
+fn a_broken_constraint_does_not_flow() {
+    let gpu = common::gpu();
+    let scene = spring(Plasticity { yield_strain: 0.05, rupture: 0.25, ..Plasticity::default() });
+    let mut pair = Pair::new(&gpu, &scene, Settings::default());
+    for strain in [0.3, 0.8] {
+        change!(pair, set_target(1, [LENGTH * (1.0 + strain), 0.0, 0.0]));
+        pair.run(2, 0.0, "stretched");
+        let read = [pair.solver.read_plastic_strains::<Distance>(), pair.reference.read_plastic_strains::<Distance>()];
+        for PlasticStrain { strain, is_broken, .. } in read.map(|strains| strains.unwrap()[0]) {
+            assert!((strain - 0.25).abs() < 1e-3 && is_broken, "{strain}, {is_broken}");
+        }
     }
 }
 

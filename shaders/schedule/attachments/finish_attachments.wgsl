@@ -14,7 +14,8 @@ fn finish_attachments(@builtin(global_invocation_id) id: vec3u) {
     }
     let unit = opaque1(params.h * params.dt, params.zero);
     let force = opaque(states[i].sum / unit, params.zero);
-    if length(force) > attachments[i].break_force {
+    let break_force = attachments[i].break_force;
+    if break_force > 0.0 && length(force) > break_force {
         states[i].broken = 1u;
     }
     states[i].force = force;

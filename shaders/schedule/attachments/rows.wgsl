@@ -10,6 +10,7 @@ struct Attachment {
     // α̃, γ and factor of `ScaledMaterial`.
     material: vec3f,
     rest_length: f32,
+    // 0 if it never breaks.
     break_force: f32,
     collider: u32,
     // 1/number of substeps

@@ -6,14 +6,19 @@ struct Evaluation {
 }
 
 const REST_WORDS = 1u;
-const HALF_TURN = 3.1415927;
 
 // Returns the elastic strain of a constraint.
 fn elastic_of(own: PlasticRow, record: Record, p: Points, strain: vec3f) -> vec3f {
     return vec3f(evaluate(record, p).c / parameter(record, 1u), 0.0, 0.0);
 }
 
-// Returns the rest value with a plastic strain.
+// Returns the rest value with a plastic strain, from −π to π.
 fn rest_at(own: PlasticRow, strain: vec3f) -> vec4f {
-    return vec4f(clamp(own.rest.x + strain.x, -HALF_TURN, HALF_TURN), 0.0, 0.0, 0.0);
+    var angle = own.rest.x + strain.x;
+    if angle > PI {
+        angle -= TAU;
+    } else if angle < -PI {
+        angle += TAU;
+    }
+    return vec4f(angle, 0.0, 0.0, 0.0);
 }
