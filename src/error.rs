@@ -228,6 +228,14 @@ pub enum Error {
         /// The place that was asked for, in the plural: `corners`, `rows`.
         what: &'static str,
     },
+    /// Two features exclude each other.
+    #[error("{what} is not supported: {instead}")]
+    Unsupported {
+        /// The object, with its index if it has one.
+        what: String,
+        /// The reason, or what to do instead.
+        instead: &'static str,
+    },
     /// The asset has parts that instances do not support.
     #[error("the asset has {}, which instances do not support; {}", counted(*count, what), instead_of(what))]
     NotInstanced {

@@ -33,8 +33,8 @@ fn evaluate(record: Record, p: Points) -> Evaluation {
         c += TAU;
     }
     return Evaluation(scale * c, Points(
-        u2 * dot(a1, direction) + u3 * dot(b1, direction),
-        -(u2 * dot(a0, direction) + u3 * dot(b0, direction)),
+        opaque(u2 * dot(a1, direction), span.zero) + u3 * dot(b1, direction),
+        -(opaque(u2 * dot(a0, direction), span.zero) + u3 * dot(b0, direction)),
         u2 * l,
         u3 * l,
     ));

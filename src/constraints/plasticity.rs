@@ -61,17 +61,17 @@ impl Plasticity {
     /// Returns `Ok` if the parameters are in range for constraints of a kind.
     pub(crate) fn check(&self, info: &KindInfo) -> Result<()> {
         let Some(measure) = info.plastic else {
-            return Err(Error::invalid(
-                format!("plasticity of {} constraints", info.name),
-                1.0,
-                "for distances, hinges, and segments and joints of rods only",
-            ));
+            let what = format!("plasticity of {} constraints", info.name);
+            return Err(Error::Unsupported {
+                what,
+                instead: "distances, hinges, and segments and joints of rods have it",
+            });
         };
         let fields = [
             ("yield strain", self.yield_strain),
             ("flow rate", self.flow_rate),
             ("hardening", self.hardening),
-            ("most plastic strain", self.most),
+            ("greatest plastic strain", self.most),
             ("rupture strain", self.rupture),
         ];
         for (name, value) in fields {
@@ -84,10 +84,10 @@ impl Plasticity {
         }
         match measure {
             Measure::Length | Measure::Stretch if self.most >= 1.0 => {
-                Err(Error::invalid("most plastic strain of a length", self.most, "less than 1"))
+                Err(Error::invalid("greatest plastic strain of a length", self.most, "less than 1"))
             }
             Measure::Angle | Measure::Rotation if self.most > 3.0 => {
-                Err(Error::invalid(format!("most plastic strain of a {}", info.name), self.most, "at most 3 rad"))
+                Err(Error::invalid(format!("greatest plastic strain of a {}", info.name), self.most, "at most 3 rad"))
             }
             _ => Ok(()),
         }

@@ -98,9 +98,12 @@ impl Scene {
     pub fn add_balloon(&mut self, balloon: &Balloon<'_>) -> Result<BalloonParts> {
         balloon.gas.check("the gas of a balloon")?;
         let own = balloon.closed_surface()?;
-        if let Some(tearing) = balloon.fabric.tearing {
-            let what = "tear strain of the skin of a balloon, whose gas a tear would let out,";
-            return Err(Error::invalid(what, tearing.strain, "absent: Fabric::tearing = None"));
+        if balloon.fabric.tearing.is_some() {
+            let what = "tearing of the skin of a balloon".into();
+            return Err(Error::Unsupported {
+                what,
+                instead: "a tear would let out the gas; set Fabric::tearing to None",
+            });
         }
         let rest_volume = own.volume(|vertex| balloon.positions[vertex as usize]) as f32;
         let base = self.positions.len() as u32;

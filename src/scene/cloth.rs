@@ -91,8 +91,9 @@ pub struct Cloth {
     pub report: MeshReport,
     /// Columns and rows of a grid; `None` for a mesh, and for a cloth that is cut out of a grid.
     pub grid: Option<[u32; 2]>,
-    /// True if a grid with [`Bending::Hinges`] is softer than its [`Fabric::flexural_rigidity`], because its cells are skewed or longer than
-    /// 1.25 times their width. Use [`Bending::Isometric`] instead.
+    /// True if the bends of a grid are not those of its [`Fabric::flexural_rigidity`]: with [`Bending::Hinges`] if its cells are skewed or longer
+    /// than 1.25 times their width, with [`Bending::Isometric`] if they are skewed, and with both if the cloth is cut out of a grid, which is
+    /// as soft as a mesh. [`Bending`] has the factors.
     pub soft_hinges: bool,
 }
 
@@ -198,6 +199,7 @@ impl Scene {
             hinges,
             areas: lines.vertex_areas(),
             lines: Some(lines),
+            rows: Some(column_axis),
             texture: None,
             report,
         };
@@ -221,7 +223,7 @@ impl Scene {
         report.warn_of_seams();
         let areas = mesh::vertex_areas(mesh.positions, mesh.triangles);
         let (structural, shear, bend) = (edges, Vec::new(), opposites);
-        let links = Links { structural, shear, bend, hinges, areas, lines: None, texture, report };
+        let links = Links { structural, shear, bend, hinges, areas, lines: None, rows: None, texture, report };
         self.push_cloth(mesh.positions, mesh.triangles, links, &mesh.fabric, mesh.tethers)
     }
 
@@ -269,8 +271,7 @@ impl Scene {
             materials,
             report: links.report,
             grid: links.lines.map(|lines| [lines.columns, lines.rows]),
-            soft_hinges: fabric.bending == Bending::Hinges
-                && links.lines.is_some_and(|lines| !lines.has_exact_hinges()),
+            soft_hinges: links.rows.is_some() && !fabric.bending.is_exact(links.lines),
         };
         if let Some(lines) = links.lines {
             self.add_grid(cloth.particles.clone(), lines.columns)?;
@@ -278,7 +279,7 @@ impl Scene {
         let body = cloth.particles.start..copies.end;
         self.push_tethered(&cloth, body.clone(), fabric, tethers);
         if let Some(tearing) = fabric.tearing {
-            let warp = links.lines.map(|lines| lines.steps[0].into());
+            let warp = links.rows.map(Vec3::into);
             self.push_tearable(TearableCloth::new(&cloth, copies, tearing.strain, warp), first_constraints);
         }
         self.bodies.push(body);

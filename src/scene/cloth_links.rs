@@ -16,6 +16,8 @@ pub(super) struct Links<'a> {
     pub areas: Vec<f32>,
     /// Present for a complete grid.
     pub lines: Option<GridLines>,
+    /// The direction of the rows of a grid, whole or cut.
+    pub rows: Option<Vec3>,
     pub texture: Texture<'a>,
     pub report: MeshReport,
 }

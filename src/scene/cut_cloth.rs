@@ -20,7 +20,8 @@ impl Scene {
     ///
     /// - Structural constraints: along the sides of kept cells. Shear constraints: along their diagonals.
     /// - Bend constraints: by the fabric's [`crate::Bending`]. Springs connect every second point of a line if kept
-    ///   sides join both to the point between.
+    ///   sides join both to the point between. Hinges and isometric bends are those of a mesh, which is softer
+    ///   ([`Cloth::soft_hinges`]).
     /// - Mass: each kept cell gives a quarter of its mass to each corner.
     /// - Tethers follow paths around holes and notches.
     ///
@@ -73,6 +74,7 @@ impl Scene {
             hinges,
             areas: cut.areas.clone(),
             lines: None,
+            rows: Some(grid.column_axis.into()),
             texture: None,
             report,
         };

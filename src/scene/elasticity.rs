@@ -20,7 +20,7 @@ pub enum Elasticity {
         young: f32,
         /// Bulk modulus K of the volumes \[Pa\], in addition to that of the springs; 0 for none, infinite for rigid.
         ///
-        /// - K = E: a Poisson ratio of 0.38.
+        /// - K = E: a Poisson ratio of 0.40.
         /// - K from 0.5 E to 2 E: the body recovers from flat, inverted and folded shapes, and from most random ones.
         /// - K = 0: a flat or mirrored body stays so, because its springs are at rest.
         /// - K above 5 E: single vertices may stay on the wrong side.
@@ -67,7 +67,7 @@ impl Elasticity {
     /// An elastic solid of Young's modulus `young` \[Pa\] that recovers from flat, inverted and folded shapes, and from most random
     /// ones.
     ///
-    /// `bulk` is `young`: a Poisson ratio of 0.38. `damping_time` is s √(ρ/E), the time that sound takes through an
+    /// `bulk` is `young`: a Poisson ratio of 0.40. `damping_time` is s √(ρ/E), the time that sound takes through an
     /// element. `spacing` s \[m\] is the edge of a lattice cube or of a tetrahedron, `density` ρ is in kg/m³. This
     /// damping is critical for single elements; a body of n elements across has a damping ratio of about 1/n. A body of
     /// length L recovers from a full inversion in about 15 L √(ρ/E).

@@ -162,7 +162,7 @@ impl Scene {
         for (end, [point, segment]) in [[0, 0], [point_count - 1, count as u32 - 1]].into_iter().enumerate() {
             if rod.clamped[end] {
                 clamps[end] = Some(OrientationId(self.orientations.len() as u32));
-                // Half a segment.
+                // Half of the inertia of the segment, for a clamp that is released.
                 self.push_orientation(oriented(shape.ends[end], 2.0 * inertias[segment as usize]), true);
                 self.pinned[(base + point) as usize] = true;
             }

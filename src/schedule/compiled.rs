@@ -170,7 +170,7 @@ impl CompiledScene {
         let mut kinds = sets.iter().map(compile).collect::<Result<Vec<_>>>()?;
         link_joints(&mut kinds);
         if let Some(mesh) = tearing {
-            mesh.point(&mut kinds, scene);
+            mesh.write_bound(&mut kinds, scene);
         }
         Ok((kinds, chains))
     }

@@ -206,7 +206,7 @@ impl TearMesh {
             let bond = self.bond(constraint, particles, is_twin(constraint));
             if let (Some(_), true) = (&bond, set.plastic.contains_key(&constraint)) {
                 let what = format!("plasticity of {} constraint {constraint} of a tearable cloth", set.info.name);
-                return Err(Error::invalid(what, 1.0, "absent: Fabric::tearing tears the cloth instead"));
+                return Err(Error::Unsupported { what, instead: "Fabric::tearing tears the cloth instead" });
             }
             bonds.extend(bond);
         }
@@ -306,7 +306,7 @@ impl TearMesh {
     }
 
     /// Writes the present particles of the bound constraints into their records, and the material of those that have no effect.
-    pub fn point(&self, kinds: &mut [CompiledKind], scene: &Scene) {
+    pub fn write_bound(&self, kinds: &mut [CompiledKind], scene: &Scene) {
         let disabled = scene.materials.len() as u32;
         for (kind, bonds) in kinds.iter_mut().zip(&self.bonds).filter(|(_, bonds)| !bonds.is_empty()) {
             let (size, arity) = (kind.info.record_words, kind.info.arity);

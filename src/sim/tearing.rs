@@ -91,13 +91,13 @@ impl TearState {
 }
 
 /// A scene while edges are being torn.
-struct Ripper<'a> {
+struct Tearer<'a> {
     mesh: &'a TearMesh,
     state: &'a mut TearState,
     scene: &'a mut Scene,
 }
 
-impl Ripper<'_> {
+impl Tearer<'_> {
     /// The places around a particle, and the fan of each, numbered from 0 in the order of their places.
     fn fans(&self, vertex: u32, particle: u32) -> (Vec<u32>, Vec<u32>) {
         let triangles = &self.scene.triangles;
@@ -276,10 +276,10 @@ impl Controls {
         let mut tears = Tears::default();
         let Self { compiled, scene, tears: state, .. } = self;
         let Some(mesh) = &compiled.tearing else { return tears };
-        let mut ripper = Ripper { mesh, state, scene };
-        for edge in ripper.choose(positions) {
+        let mut tearer = Tearer { mesh, state, scene };
+        for edge in tearer.choose(positions) {
             let cloth = mesh.edges_of.iter().position(|own| own.contains(&edge)).unwrap_or(0);
-            ripper.tear(edge, cloth, &mut tears);
+            tearer.tear(edge, cloth, &mut tears);
         }
         if tears.edges.is_empty() {
             return tears;
@@ -327,7 +327,7 @@ impl Controls {
         };
         self.compiled.reschedule(&untorn, settings)?;
         if let Some(mesh) = &self.compiled.tearing {
-            mesh.point(&mut self.compiled.kinds, &self.scene);
+            mesh.write_bound(&mut self.compiled.kinds, &self.scene);
         }
         Ok(())
     }
@@ -342,7 +342,7 @@ impl Controls {
     pub(super) fn renew_torn(&mut self) {
         let Self { compiled, scene, .. } = self;
         if let Some(mesh) = &compiled.tearing {
-            mesh.point(&mut compiled.kinds, scene);
+            mesh.write_bound(&mut compiled.kinds, scene);
         }
         // No particle has more triangles than before.
         compiled.rings = Rings::new(&scene.triangles, scene.particle_count()).unwrap_or_default();

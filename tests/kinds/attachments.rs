@@ -380,7 +380,8 @@ fn attachments_keep_their_ids_when_a_part_is_removed_and_the_solver_is_reset() {
     let ids = [0, 1].map(|k| scene.add_attachment(held(points[k], 1.0 + k as f32)).unwrap());
     scene.reserve_attachments(6).unwrap();
     let mut edited = scene.clone();
-    let map = edited.remove(&[first..first + 1]).unwrap();
+    let gone = first..first + 1;
+    let map = edited.remove(std::slice::from_ref(&gone)).unwrap();
     edited.reserve_attachments(1).unwrap();
     assert_eq!(edited.attachments().len(), 2);
     // A solver of the edited scene has the same ids.

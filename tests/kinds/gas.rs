@@ -84,6 +84,6 @@ fn open_and_leaking_skins_and_bad_pressures_are_errors() {
     }
     let tears = Balloon { fabric: Fabric { tearing: Some(Tearing::at(0.2)), ..rubber() }, ..skin };
     let error = scene.add_balloon(&tears).unwrap_err().to_string();
-    assert!(error.contains("gas") && error.contains("Fabric::tearing = None"), "{error}");
+    assert!(error.contains("gas") && error.contains("set Fabric::tearing to None"), "{error}");
     assert_eq!(scene.particle_count(), 0);
 }

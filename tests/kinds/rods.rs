@@ -228,7 +228,24 @@ fn a_snapshot_of_rods_continues_with_the_same_bits() {
     assert!(solver(&gpu, &other, Settings::default()).restore(&snapshot).is_err());
 }
 
-/// Contacts see the segments of a rod, as those of a rope.
+/// Surface contacts have the segments of a rod, as those of a rope: no particle of either rod is at the crossing.
+#[test]
+fn a_rod_rests_across_another() {
+    let mut scene = Scene::new();
+    let beam = scene.add_rod(&Rod { clamped: [true; 2], ..Rod::new(&line(9), RUBBER) }).unwrap();
+    let across: Vec<[f32; 3]> = (0..10).map(|k| [0.09, 0.012, 0.02 * (k as f32 - 4.5)]).collect();
+    let rod = scene.add_rod(&Rod::new(&across, RUBBER)).unwrap();
+    let self_collision = Some(supple::SelfCollision::surfaces());
+    let settings = Settings { self_collision, damping: 2.0, ..Settings::default() };
+    let mut reference = Reference::new(&scene, settings).unwrap();
+    reference.step(60);
+    let x = reference.read_positions().unwrap();
+    // The mean of the two particles at the middle of each rod.
+    let middle = |rod: &RodParts| [4, 5].map(|k| x[rod.particles.start as usize + k][1]).iter().sum::<f32>() / 2.0;
+    let gap = middle(&rod) - middle(&beam);
+    assert!((0.002..0.01).contains(&gap), "{gap} m of a thickness of 5 mm");
+}
+
 #[test]
 fn a_rod_rests_on_a_floor() {
     let mut scene = Scene::new();

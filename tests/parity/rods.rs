@@ -108,6 +108,7 @@ fn wires_that_are_bent_far_from_their_rest_shape_agree() {
     [parts.particles.start, parts.particles.end - 1].into_iter().for_each(|particle| scene.pin(particle).unwrap());
     for iterations in [1, 2] {
         let mut pair = Pair::new(&gpu, &scene, Settings { iterations, ..Settings::default() });
-        pair.run(3, if is_exact(&gpu) { 0.0 } else { 1.0 }, "whole steps");
+        // Where rounding differs, both wires stay within their size.
+        pair.run(3, if is_exact(&gpu) { 0.0 } else { 0.06 }, "whole steps");
     }
 }

@@ -524,6 +524,10 @@ fn a_grid_with_soft_hinges_is_reported() {
     assert!(!soft(0.4, 0.0, Bending::Hinges) && !soft(0.49, 0.0, Bending::Hinges) && !soft(0.33, 0.0, Bending::Hinges));
     assert!(soft(0.8, 0.0, Bending::Hinges) && soft(0.2, 0.0, Bending::Hinges) && soft(0.4, 0.1, Bending::Hinges));
     assert!(!soft(0.8, 0.0, Bending::Isometric) && !soft(0.8, 0.0, Bending::Springs));
+    assert!(soft(0.4, 0.1, Bending::Isometric) && !soft(0.4, 0.1, Bending::Springs));
+    let grid = ClothGrid { columns: 9, rows: 5, fabric: fabric(Bending::Isometric, 1e-5), ..ClothGrid::default() };
+    let cut = Scene::new().add_cloth_grid_where(&grid, |column, row| column + row > 0).unwrap();
+    assert!(cut.cloth.soft_hinges);
 }
 
 // ------------------------------------------------------------------------------------------------------- energy
@@ -587,6 +591,29 @@ fn a_grid_rolled_in_any_direction_holds_the_energy_of_a_plate() {
             let error = found / (0.5 * CURVATURE.powi(2) * area * cell) - 1.0;
             assert!(error.abs() < 1e-3, "{a} × {b} at {angle}: {error}");
         }
+    }
+}
+
+/// [`Bending::Isometric`] documents the rigidity of skewed cells, which depends on the direction of bending.
+#[test]
+fn a_grid_of_skewed_cells_bends_by_its_documented_factors() {
+    for (degrees, least, most) in [(80.0f64, 0.69, 1.38), (60.0, 0.29, 2.57)] {
+        let (sin, cos) = degrees.to_radians().sin_cos();
+        let energy = |step: u32| {
+            let mut scene = Scene::new();
+            let row_axis = [4.0 * cos as f32, 4.0 * sin as f32, 0.0];
+            let (column_axis, fabric) = ([4.0, 0.0, 0.0], fabric(Bending::Isometric, 1.0));
+            let grid =
+                ClothGrid { columns: 41, rows: 41, origin: [0.0; 3], column_axis, row_axis, fabric, tethers: None };
+            let cloth = scene.add_cloth_grid(&grid).unwrap();
+            assert!(cloth.soft_hinges);
+            roll(&mut scene, cloth.particles.clone(), CURVATURE, f64::from(step) * PI / 12.0);
+            let bend = cloth.materials.bend;
+            let all = [measures::<LineBend>(&scene, bend), measures::<IsometricBend>(&scene, bend)].concat();
+            all.iter().map(|c| 0.5 * c * c).sum::<f64>() / (0.5 * CURVATURE.powi(2) * 16.0 * sin)
+        };
+        let found = (0..12).map(energy).fold([f64::MAX, 0.0], |[a, b], own| [own.min(a), own.max(b)]);
+        assert!((found[0] - least).abs() < 0.01 && (found[1] - most).abs() < 0.01, "{degrees}°: {found:?}");
     }
 }
 

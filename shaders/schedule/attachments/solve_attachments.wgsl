@@ -111,7 +111,7 @@ struct Solved {
     impulse: vec3f,
 }
 
-// `s` is x₁ − x₂, `way` its change in the substep, `weighted` is Σ w k².
+// `s` is x₁ − x₂, `motion` its change in the substep, `weighted` is Σ w k².
 fn impulse_of(index: u32, lambda: vec3f, s: vec3f, motion: vec3f, weighted: f32) -> Solved {
     let zero = params.zero;
     let scaled = attachments[index].material;
