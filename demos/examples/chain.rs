@@ -1,5 +1,5 @@
-//! The hanging chain of the XPBD paper: distance constraints of 0.2 m and 1e-4 m/N, masses of 1 kg, 24 substeps. The
-//! first particle is pinned, and the chain is released from the horizontal. Prints the position of each particle.
+//! A hanging chain: distance constraints of 0.2 m and 1e-4 m/N, masses of 1 kg, 24 substeps. The first particle is pinned,
+//! and the chain is released from the horizontal. Prints the position of each particle.
 
 use clap::Parser;
 use supple::{Distance, Material, Particle, Scene};
@@ -20,7 +20,6 @@ struct Arguments {
 }
 
 fn main() -> anyhow::Result<()> {
-    // The number of substeps in the paper.
     let Arguments { options, links } = supple_demos::parse(&[("substeps", "24")]);
     let mut scene = Scene::new();
     for particle in 0..=links {
@@ -47,7 +46,7 @@ fn main() -> anyhow::Result<()> {
                 println!("particle {particle:2}: {x:8.4} {y:8.4} {z:8.4} m");
             }
         }
-        // A swinging chain has up to about five times its weight as tension, and more if its end whips.
+        // A swinging chain has up to about five times its weight as tension, and up to 30 times if its end whips.
         let bound = f64::from(COMPLIANCE * weight / LENGTH) * 30.0;
         anyhow::ensure!(report.max_strain < bound, "a constraint is stretched by {:.1} %", report.max_strain * 100.0);
         anyhow::ensure!(

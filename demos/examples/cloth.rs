@@ -41,8 +41,8 @@ struct Arguments {
     /// Flexural rigidity of hinges and of isometric bending [N m]
     #[arg(long, default_value_t = Fabric::default().flexural_rigidity)]
     rigidity: f32,
-    /// Twenty substeps by colours in still air, the baseline of comparisons
-    #[arg(long, conflicts_with_all = ["substeps", "execution", "wind", "seed"])]
+    /// Twenty substeps by colours, without wind, damping and seed: the baseline of comparisons
+    #[arg(long, conflicts_with_all = ["substeps", "execution", "wind", "damping", "seed"])]
     baseline: bool,
     /// Tethers per particle
     #[arg(long, default_value_t = 2)]

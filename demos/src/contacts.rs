@@ -5,10 +5,10 @@ use glam::Vec3;
 use serde_json::json;
 use supple::{Scene, Solver};
 
-/// The contact report of a solver, and statistics of its positions.
+/// The contact report of a solver, and statistics of its particles.
 pub fn figures(scene: &Scene, solver: &Solver, positions: &[[f32; 3]]) -> supple::Result<Figures> {
     let (report, velocities) = (solver.read_contacts()?, solver.read_velocities()?);
-    let free = velocities.iter().zip(scene.inverse_masses()).filter(|(_, mass)| **mass > 0.0);
+    let free = velocities.iter().zip(scene.inverse_masses()).filter(|(_, w)| **w > 0.0);
     let speeds: Vec<f64> = free.map(|(&velocity, _)| f64::from(Vec3::from(velocity).length())).collect();
     let figures = [
         ("contacts_max", json!(report.most_contacts)),

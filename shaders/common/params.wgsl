@@ -1,4 +1,4 @@
-// Per-step parameters; units are documented at `Params` in src/sim/controls.rs.
+// Per-step parameters; units are documented at `Params` in src/sim/params.rs.
 struct Params {
     gravity_step: vec3f,
     h: f32,
@@ -27,7 +27,7 @@ struct Params {
     fields: array<Field, 8>,
 }
 
-// Counterpart: `FieldRow` in src/sim/controls.rs.
+// Counterpart: `FieldRow` in src/sim/params.rs.
 struct Field {
     position: vec3f,
     strength: f32,

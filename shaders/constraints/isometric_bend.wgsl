@@ -7,6 +7,7 @@ fn evaluate(record: Record, p: Points) -> Evaluation {
     let k2 = parameter(record, 2u);
     let k3 = -(k0 + k1 + k2);
     // Relative to p[0], whose own term vanishes.
-    let s = opaque(opaque((p[1] - p[0]) * k1, span.zero) + (p[2] - p[0]) * k2, span.zero) + (p[3] - p[0]) * k3;
+    let first = opaque((p[1] - p[0]) * k1, span.zero) + opaque((p[2] - p[0]) * k2, span.zero);
+    let s = opaque(first, span.zero) + (p[3] - p[0]) * k3;
     return Evaluation(s, array(k0, k1, k2, k3));
 }

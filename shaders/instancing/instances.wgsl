@@ -32,7 +32,7 @@
 @group(0) @binding(10) var<storage, read_write> lambdas: array<f32>;
 
 override KEEP_LAMBDA: bool = false;
-override TETHER_ROWS: u32 = 0u;
+override TETHER_PAIRS: u32 = 0u;
 
 // A thread index beyond all loop bounds.
 const BEYOND = 0x0fffffffu;
@@ -175,7 +175,7 @@ fn advanced(k: u32, motion: Motion, increment: vec3f, tethers_at: u32) -> Motion
     }
     let run = asset[TETHER_RUNS_AT + k];
     let first = tethers_at + 2u * (run >> 4u);
-    for (var k = 0u; k < TETHER_ROWS; k++) {
+    for (var k = 0u; k < TETHER_PAIRS; k++) {
         next.displacement = pulled_by_tether(next, first + 4u * k, 2u * k < (run & 15u));
         next.displacement = pulled_by_tether(next, first + 4u * k + 2u, 2u * k + 1u < (run & 15u));
     }

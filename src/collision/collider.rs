@@ -62,9 +62,9 @@ impl Collider {
 /// A position and a rotation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pose {
-    /// The position of the shape's origin \[m\].
+    /// The position of the shape's origin \[m\], at most 1e6 m either way.
     pub position: [f32; 3],
-    /// The rotation as a quaternion (x, y, z, w) of any length except 0.
+    /// The rotation as a quaternion (x, y, z, w) of a length of at least 1e-12.
     pub rotation: [f32; 4],
 }
 
@@ -86,7 +86,7 @@ impl Pose {
         check_finite(|| format!("rotation of {what}"), [w; 3])?;
         let length = self.rotation.iter().map(|&component| f64::from(component).powi(2)).sum::<f64>().sqrt();
         if length < 1e-12 {
-            return Err(Error::invalid(format!("length of the rotation of {what}"), length, "greater than 0"));
+            return Err(Error::invalid(format!("length of the rotation of {what}"), length, "at least 1e-12"));
         }
         let rotation = self.rotation.map(|component| (f64::from(component) / length) as f32);
         Ok(Self { position: self.position, rotation })

@@ -24,11 +24,11 @@ const SHIFT: f32 = 0.1;
 const EXIT_STEPS: u32 = 6;
 const LEAST_SLOPE: f32 = 0.1;
 
-/// A triangle is in contact if its deepest point is deeper than its corners, or than the kept distance, by more than this
-/// share of the kept distance.
+/// A triangle is in contact if its deepest point is deeper than its corners, or than the contact distance, by more than this
+/// share of the contact distance.
 const SLACK: f32 = 0.05;
 
-/// The way out ends within this share of the kept distance.
+/// The way out ends within this share of the contact distance.
 const TOLERANCE: f32 = 0.02;
 
 /// Weights below this count as 0: the deepest point is on an edge, or at a corner.
@@ -59,11 +59,11 @@ pub(crate) struct DeepestPoint {
 
 /// Returns false if no triangle can be deeper than its corners by more than the slack. This holds for half-spaces, and for
 /// spheres and capsules of a radius r for which the sag s²/(2 r) is less. `size` is the largest distance of a corner from the center of
-/// a triangle at rest \[m\]; s is twice that, for stretched cloth. `keep` is the least kept distance \[m\].
-pub(crate) fn meets_triangles(collider: &ColliderRow, size: f32, keep: f32) -> bool {
+/// a triangle at rest \[m\]; s is twice that, for stretched cloth. `radius` is the least half thickness of a particle \[m\].
+pub(crate) fn meets_triangles(collider: &ColliderRow, size: f32, radius: f32) -> bool {
     match collider.shape {
         HALF_SPACE => false,
-        SPHERE | CAPSULE => 2.0 * size * size > SLACK * (keep + collider.margin) * collider.size[0],
+        SPHERE | CAPSULE => 2.0 * size * size > SLACK * (radius + collider.margin) * collider.size[0],
         _ => true,
     }
 }

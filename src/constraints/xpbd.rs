@@ -4,7 +4,7 @@
 
 /// Compliance, damping and relaxation of a material, scaled by the substep.
 ///
-/// `src/sim/controls.rs` computes them for every method. PBD has α̃ = γ = 0 and its stiffness as the factor.
+/// `src/sim/params.rs` computes them for every method. PBD has α̃ = γ = 0 and its stiffness as the factor.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct ScaledMaterial {

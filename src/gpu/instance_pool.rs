@@ -260,14 +260,14 @@ fn make_stage(
     (keep_lambdas, workgroup): (bool, WorkgroupLayout),
     kernel: Option<&Kernel>,
 ) -> Stage {
-    let rows = pool.controls.compiled.tether_rows();
+    let pairs = pool.controls.compiled.tether_pairs();
     let sweep = sweep(&pool.controls.compiled, &pool.asset, keep_lambdas);
     let colliders = kernel.map_or(FREE.to_owned(), Kernel::text);
     let text = pass(&constants(pool), &sweep, &colliders, workgroup);
-    let text = unrolled(&text, &[("TETHER_ROWS", rows as usize)]);
+    let text = unrolled(&text, &[("TETHER_PAIRS", pairs as usize)]);
     let keep = ("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)));
     let size = (SIZE, f64::from(workgroup.size()));
-    let mut constants = vec![keep, size, ("TETHER_ROWS", f64::from(rows))];
+    let mut constants = vec![keep, size, ("TETHER_PAIRS", f64::from(pairs))];
     let mut slots = PLAY.to_vec();
     if let Some(kernel) = kernel {
         constants.extend(kernel.constants);

@@ -1,4 +1,4 @@
-//! Reads of the state of instances that wait, on native targets only.
+//! Reads of the state of instances; they wait for the device, on native targets only.
 
 use super::instance_pool::lambda_room;
 use super::instances::Instances;

@@ -192,14 +192,14 @@ impl TetheredStage {
     }
 
     fn with_anchors(store: &PipelineStore, controls: &Controls, anchors: u32) -> Self {
-        let rows = controls.compiled.tether_rows();
+        let pairs = controls.compiled.tether_pairs();
         let constants = [
             ("MOST_TETHERS", f64::from(controls.compiled.most_tethers)),
-            ("TETHER_ROWS", f64::from(rows)),
+            ("TETHER_PAIRS", f64::from(pairs)),
             ("ALL_TETHERED", f64::from(u8::from(controls.compiled.all_tethered))),
             ("ANCHORS", f64::from(anchors)),
         ];
-        let loops = [("TETHER_ROWS", rows as usize), ("ANCHORS", anchors as usize)];
+        let loops = [("TETHER_PAIRS", pairs as usize), ("ANCHORS", anchors as usize)];
         let text = unrolled(include_str!("../../shaders/integrate/velocity.wgsl"), &loops);
         let entry = "velocity_tether";
         Self { anchors, stage: Stage::new(store, entry, entry, &text, &TETHERED, &constants) }
@@ -321,9 +321,13 @@ pub(super) fn constants(info: &KindInfo) -> String {
 /// The text that turns C and ∇C into impulses.
 pub(super) fn impulses(info: &KindInfo) -> &'static str {
     match info.function {
-        Function::Components(_) => include_str!("../../shaders/schedule/projection/components.wgsl"),
+        Function::Components(_) => concat!(
+            include_str!("../../shaders/schedule/projection/components.wgsl"),
+            include_str!("../../shaders/schedule/projection/delta_lambdas.wgsl")
+        ),
         Function::Vector(_) => concat!(
             include_str!("../../shaders/schedule/projection/vector.wgsl"),
+            include_str!("../../shaders/schedule/projection/delta_lambdas.wgsl"),
             include_str!("../../shaders/schedule/projection/placed.wgsl")
         ),
         _ => concat!(

@@ -2,7 +2,7 @@
 
 use super::Reference;
 use super::contact_sides::ContactSide;
-use super::exits::{Exit, Inside, SLACK};
+use super::exits::{Exit, Inside, SURFACE_TOLERANCE};
 use super::friction::{ColliderFriction, Slip};
 use crate::collision::{ColliderFrame, ColliderRow, MOVING, Sample, TWO_SIDED, sample};
 use crate::constraints::group;
@@ -59,7 +59,7 @@ struct ColliderHit {
     /// Start position relative to the collider, and displacement relative to it, in world space.
     start: Vec3,
     displacement: Vec3,
-    /// Distance that the particle keeps.
+    /// The contact distance.
     keep: f32,
 }
 
@@ -73,7 +73,7 @@ struct LocalParticle<'a> {
     /// Start position, and displacement relative to the collider.
     p: Vec3,
     delta: Vec3,
-    /// Distance that the particle keeps.
+    /// The contact distance.
     keep: f32,
 }
 
@@ -116,7 +116,7 @@ impl Reference {
         if collider.is_removed() || !params.touch(side.material, collider.material) {
             return None;
         }
-        let keep = side.radius + collider.margin;
+        let keep = side.distance_to(collider);
         if !collider.is_near(x, sum_of_components(d)) {
             return None;
         }
@@ -130,7 +130,7 @@ impl Reference {
             local.keep *= self.squeeze(index, inside, near, keep);
         }
         let keep = local.keep;
-        let exit = if is_solid && near.distance < (1.0 - SLACK) * keep {
+        let exit = if is_solid && near.distance < (1.0 - SURFACE_TOLERANCE) * keep {
             *particle.exit.get_or_insert_with(|| self.exit(inside))
         } else {
             Exit::default()
@@ -138,7 +138,7 @@ impl Reference {
         if exit.owner.is_some_and(|owner| owner != index) {
             return None;
         }
-        // World space from here on.
+        // The impact is in world space.
         let turned = |impact: Impact| Impact { normal: collider.frame.turned_out_of(impact.normal), ..impact };
         let impact = if exit.depth > 0.0 { exit.impact(displacement) } else { local.impact(near).map(turned) };
         let impact = impact.or_else(|| {
@@ -172,7 +172,7 @@ impl Reference {
         let slip = Slip { index: hit.index, slip, push, back, time: hit.impact.time, keep: hit.keep };
         let before = particle.friction;
         let of_before = if before.owner == Some(hit.index) { before } else { ColliderFriction::default() };
-        let (friction, beyond) = slip.rubbed(of_before, coefficients);
+        let (friction, beyond) = slip.after_friction(of_before, coefficients);
         let change = normal * push + (friction.displacement - of_before.displacement);
         if before.owner == Some(hit.index) || before.owner.is_none() && push > 0.0 {
             particle.friction = friction;

@@ -2,6 +2,7 @@
 //! `shaders/collision/contact_sides.wgsl`.
 
 use super::Reference;
+use crate::collision::ColliderRow;
 use crate::collision::pair::PairKind;
 use crate::schedule::contacts::UNTOUCHABLE;
 
@@ -13,6 +14,13 @@ pub(super) struct ContactSide {
     pub radius: f32,
     /// Factor of the coefficients of friction.
     pub friction: f32,
+}
+
+impl ContactSide {
+    /// The contact distance to a collider \[m\].
+    pub fn distance_to(&self, collider: &ColliderRow) -> f32 {
+        self.radius + collider.margin
+    }
 }
 
 /// The particles of both elements of a pair.

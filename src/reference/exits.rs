@@ -23,9 +23,9 @@ pub(super) struct Exit {
     pub depth: f32,
 }
 
-/// Tolerance of a point on a surface, as a share of the distance that the particle keeps. It exceeds rounding errors
+/// Tolerance of a point on a surface, as a share of the contact distance. It exceeds rounding errors
 /// within 1 km of the origin.
-pub(super) const SLACK: f32 = 0.0625;
+pub(super) const SURFACE_TOLERANCE: f32 = 0.0625;
 
 /// Colliders are on opposite sides of a particle if the cosine of the angle between their normals is less.
 const OPPOSITE: f32 = -0.9;
@@ -53,7 +53,7 @@ impl Reference {
         let (mut best, mut least) = (Exit::default(), f32::MAX);
         for index in self.colliders_near(inside.x) {
             let Some(origin) = self.origin(index, inside, 0.0) else { continue };
-            if origin.exits.near.distance > SLACK * origin.exits.keep {
+            if origin.exits.near.distance > SURFACE_TOLERANCE * origin.exits.keep {
                 continue;
             }
             for k in 0..origin.exits.count() {
@@ -95,7 +95,7 @@ impl Reference {
     /// A collider other than the origin that contains the point. A point on surfaces is moved away from them and tested
     /// again: it is free in front of a wall, and not in a seam.
     fn blocker(&self, mut place: Inside, origin: &Origin) -> Option<usize> {
-        let slack = SLACK * origin.exits.keep;
+        let slack = SURFACE_TOLERANCE * origin.exits.keep;
         let mut blocker = None;
         for _ in 0..2 {
             blocker = None;
@@ -119,7 +119,7 @@ impl Reference {
     fn origin(&self, index: usize, place: Inside, cost: f32) -> Option<Origin<'_>> {
         let (p, near) = self.sample_at(place, index)?;
         let collider = &self.colliders[index];
-        let keep = place.side.radius + collider.margin;
+        let keep = place.side.distance_to(collider);
         let exits = Exits { collider, data: &self.controls.colliders.data, p, keep, near };
         Some(Origin { index, place, cost, exits })
     }
@@ -132,11 +132,11 @@ impl Reference {
         let mut least = 1.0;
         for other in self.colliders_near(place.x).filter(|&other| other != index) {
             let Some((_, there)) = self.sample_at(place, other) else { continue };
-            let radius = place.side.radius;
-            let keep_there = radius + self.colliders[other].margin;
+            let (radius, keep_there) = (place.side.radius, place.side.distance_to(&self.colliders[other]));
             let normal_there = self.colliders[other].frame.turned_out_of(there.normal);
             let share = (near.distance + there.distance) / (keep + keep_there);
-            if there.distance < keep_there + radius && share > SLACK && dot(normal, normal_there) < OPPOSITE {
+            if there.distance < keep_there + radius && share > SURFACE_TOLERANCE && dot(normal, normal_there) < OPPOSITE
+            {
                 least = f32::min(least, share);
             }
         }
@@ -151,7 +151,7 @@ impl Reference {
             return None;
         }
         let p = in_frame(collider, inside);
-        let keep = inside.side.radius + collider.margin;
+        let keep = inside.side.distance_to(collider);
         Some((p, sample(collider, &self.controls.colliders.data, p, keep)))
     }
 }

@@ -1,4 +1,4 @@
-//! Friction of a particle with a collider: bound by the displacements along the normal of all passes of the substep.
+//! Friction of a particle with a collider: limited by µ times the sum of the normal displacements of all passes of the substep.
 //! Counterpart: `shaders/collision/collide/friction.wgsl`.
 
 use crate::geometry::vector::length;
@@ -9,7 +9,7 @@ use glam::Vec3;
 pub(super) struct ColliderFriction {
     /// Index of the collider; `None` without a contact.
     pub owner: Option<usize>,
-    /// True if the particle hit the collider after a long path: the first pass determines its friction.
+    /// True if the particle hit the collider after a slip longer than the contact distance: the first pass determines its friction.
     pub is_impact: bool,
     /// Displacements of the particle by this collider: by friction, and along the normal \[m\].
     pub displacement: Vec3,
@@ -25,7 +25,7 @@ pub(super) struct Slip {
     pub back: f32,
     /// Time of impact: 0 at the start of the substep, 1 at its end.
     pub time: f32,
-    /// Distance that the particle keeps.
+    /// The contact distance.
     pub keep: f32,
 }
 
@@ -33,9 +33,9 @@ impl Slip {
     /// The friction of all passes up to this one, and the friction that changes only the velocity. `before` is the
     /// friction with the same collider in earlier passes.
     ///
-    /// Friction moves the particle back by at most the slip after the impact plus the kept distance: a round collider
+    /// Friction moves the particle back by at most the slip after the impact plus the contact distance: a round collider
     /// may end there. With restitution, friction on the rest of the slip changes only the velocity.
-    pub fn rubbed(&self, before: ColliderFriction, [statics, kinetic]: [f32; 2]) -> (ColliderFriction, Vec3) {
+    pub fn after_friction(&self, before: ColliderFriction, [statics, kinetic]: [f32; 2]) -> (ColliderFriction, Vec3) {
         let &Self { index, slip, push, back, time, keep } = self;
         let l = length(slip);
         let mut friction = ColliderFriction { owner: Some(index), ..before };

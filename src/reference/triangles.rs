@@ -130,7 +130,7 @@ impl Reference {
         if collider.shape == HALF_SPACE || !may_meet {
             return None;
         }
-        let keep = triangle.side.radius + collider.margin;
+        let keep = triangle.side.distance_to(collider);
         let frame = &collider.frame;
         let motions = [0, 1, 2].map(|k| collider.relative_motion(triangle.x[k], triangle.rest[k], triangle.d[k]));
         let (start, displacement) = (motions.map(|[start, _]| start), motions.map(|[_, displacement]| displacement));

@@ -85,7 +85,8 @@ pub struct AttachmentId {
 }
 
 impl AttachmentId {
-    /// The index among the attachments, below the reserved number. A later attachment may reuse it after a release.
+    /// The index among the attachments, below their greatest number at a time ([`Scene::reserve_attachments`]). A later attachment may reuse
+    /// it after a release.
     pub fn index(self) -> usize {
         self.index as usize
     }
@@ -208,8 +209,8 @@ impl Scene {
 
     /// Adds an attachment.
     ///
-    /// A pinned particle and a particle without mass do not move; the other end does. Distances of contacts and tethers
-    /// do not depend on attachments.
+    /// A pinned particle and a particle without mass do not move; the other end does. Attached particles
+    /// still collide with each other, and the lengths of tethers ignore attachments.
     ///
     /// # Errors
     /// - A particle or the collider does not exist, a particle is repeated in a point, or both ends are the same point.
@@ -223,11 +224,14 @@ impl Scene {
         check_count(u64::from(index) + 1, Self::MOST_ATTACHMENTS)?;
         let what = format!("attachment {index}");
         attachment.check(&what, self)?;
-        if let AttachmentTarget::Collider { id, .. } = attachment.target
-            && (id.index() >= self.colliders.len() || id.generation != 0)
-        {
+        if let AttachmentTarget::Collider { id, .. } = attachment.target {
             let (index, count) = (id.index() as u64, self.colliders.len() as u64);
-            return Err(Error::IndexOutOfRange { what, target: "collider", index, count });
+            if index >= count {
+                return Err(Error::IndexOutOfRange { what, target: "collider", index, count });
+            }
+            if id.generation != 0 {
+                return Err(Error::NoCollider { index });
+            }
         }
         self.attachments.push(attachment);
         self.attachment_indices.push(index);

@@ -19,7 +19,8 @@ pub struct Ray {
 }
 
 impl Ray {
-    /// The point at a distance from the origin \[m\]: with [`RayHit::distance`], the point that is hit. Not finite for a direction of 0.
+    /// The point at a distance from the origin \[m\]: with [`RayHit::distance`], the point of a triangle that is hit, or the point of the ray nearest to
+    /// the particle that is hit. Not finite for a direction of 0.
     pub fn at(&self, distance: f64) -> [f32; 3] {
         let [origin, direction] = [self.origin, self.direction].map(|vector| DVec3::from(vector.map(f64::from)));
         (origin + direction.normalize() * distance).as_vec3().into()
@@ -40,12 +41,12 @@ pub struct RayHit {
 }
 
 impl Scene {
-    /// The first triangle, seen from either side, or particle without triangles on a ray, at the given positions \[m\]; `None`
-    /// if it hits nothing. Of equal distances the lowest index counts, and triangles before particles.
+    /// The nearest hit of a ray, at the given positions \[m\]: a triangle from either side, or a particle of no triangle. `None` if
+    /// there is none. Of equal distances the lowest index counts, and triangles before particles.
     ///
     /// Positions are those of a recent [`crate::Solver::request_positions`]; [`crate::Solver::pick`] reads them. A hit of the
-    /// surface of a soft body names followers, which can be neither pinned nor attached. The search takes linear time
-    /// (Möller, Trumbore 1997).
+    /// surface of a soft body names followers, which can be neither pinned nor attached. The search tests all
+    /// triangles (Möller, Trumbore 1997).
     ///
     /// # Errors
     /// The origin or the direction is not finite, the direction is 0, the radius is negative or not finite, or the number of

@@ -28,7 +28,7 @@ pub(super) enum Constraint {
         /// The limit [m]: one for all, or one for each. Default: the distance as measured, or the rest length of the
         /// edges, times `scale`.
         length: Option<OneOrMany>,
-        /// The factor of the default limit. Default 1.
+        /// The factor of the default limit, not with `length`. Default 1.
         scale: Option<f32>,
         /// The side that is limited: "at_most" or "at_least".
         limit: LimitFile,
@@ -105,9 +105,9 @@ pub(super) enum Constraint {
         particles: Vec<[Selection; 3]>,
         /// The limit of the Green strain.
         strain: f32,
-        /// As of `membrane`.
+        /// As for `membrane`.
         weights: Option<[f32; 3]>,
-        /// As of `membrane`.
+        /// As for `membrane`.
         direction: Option<[f32; 3]>,
         /// The material [m/N]. Default rigid.
         material: Option<NameOr<MaterialFile>>,
@@ -149,7 +149,8 @@ pub(super) enum Constraint {
         particles: Vec<Selection>,
         /// The rest positions [m], one for each particle, in any frame. Default: as measured.
         rest_positions: Option<Vec<[f32; 3]>>,
-        /// The weights of the fit [kg]: one for all, or one for each. Default: the masses.
+        /// The weights of the fit [kg]: one for all, or one for each. Default: the masses. Required if a particle has no
+        /// mass.
         masses: Option<OneOrMany>,
         /// The material [s²]. Default rigid.
         material: Option<NameOr<MaterialFile>>,

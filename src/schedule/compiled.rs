@@ -192,8 +192,8 @@ impl CompiledScene {
         self.kinds.iter().map(|kind| kind.coloring.places()).collect()
     }
 
-    /// Maximum number of rows of a particle, each with two tethers.
-    pub fn tether_rows(&self) -> u32 {
+    /// Maximum number of pairs of tethers of a particle; the shaders read two at once.
+    pub fn tether_pairs(&self) -> u32 {
         rows_of(self.most_tethers) / 2
     }
 }
@@ -344,8 +344,8 @@ impl CompiledKind {
         groups.map(|place| group::initial_rotation(self.record(place), &self.rows, positions)).collect()
     }
 
-    /// `Ok` if every thread stays within the limit of loop iterations: three loops over its members and their details,
-    /// and two over the threads.
+    /// `Ok` if every thread stays within the limit of loop iterations: three loops over its members, one over
+    /// their details, two over the threads, and the iterations of the rotation.
     fn check_loops(&self) -> Result<()> {
         for place in 0..self.len() {
             let members = &self.rows[group::member_rows(self.record(place))];

@@ -18,19 +18,19 @@ pub enum Field {
         position: [f32; 3],
         /// Strength S [m/s²]; negative repels.
         strength: f32,
-        /// Radius R \[m\] of half the strength; positive.
+        /// Radius R \[m\] of half the strength, 1e-6 to 1e6 m.
         radius: f32,
     },
     /// Around an axis: a = S n × ρ̂/(1 + (ρ/R)²), with the radial vector ρ from the axis along n; 0 on the axis itself.
     Vortex {
         /// A point on the axis \[m\].
         position: [f32; 3],
-        /// The direction of the axis, of any length except 0; the rotation is counterclockwise if the axis points at
+        /// The direction of the axis, longer than 1e-6; the rotation is counterclockwise if the axis points at
         /// the viewer.
         axis: [f32; 3],
         /// Strength S [m/s²].
         strength: f32,
-        /// Radius R \[m\] of half the strength; positive.
+        /// Radius R \[m\] of half the strength, 1e-6 to 1e6 m.
         radius: f32,
     },
 }
@@ -48,8 +48,9 @@ impl Field {
             Self::Point { position, strength, radius } => (position, strength, radius),
             Self::Vortex { position, axis, strength, radius } => {
                 check_moderate(&of("axis"), axis)?;
-                if axis.iter().map(|component| component * component).sum::<f32>() < 1e-12 {
-                    return Err(Error::invalid(of("axis"), 0.0, "longer than 1e-6"));
+                let length = axis.iter().map(|component| component * component).sum::<f32>().sqrt();
+                if length < 1e-6 {
+                    return Err(Error::invalid(of("length of the axis"), length, "at least 1e-6"));
                 }
                 (position, strength, radius)
             }

@@ -119,7 +119,7 @@ fn layers(density: f32) -> (Scene, Vec<Range<u32>>) {
     (scene, sheets)
 }
 
-/// The gaps between sheets, in thicknesses, the lowest one to the ground from its kept distance.
+/// The gaps between sheets, in thicknesses, the lowest one to the ground from its contact distance.
 fn gaps(x: &[[f32; 3]], sheets: &[Range<u32>]) -> Vec<f64> {
     let heights: Vec<f64> = sheets.iter().map(|range| mean(of(x, range), 1) / 0.005).collect();
     heights.windows(2).map(|pair| pair[1] - pair[0]).collect()

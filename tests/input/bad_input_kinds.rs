@@ -633,7 +633,11 @@ fn settings_cases() -> Vec<SettingsCase> {
         settings_case("a point of no radius", &["radius of field 2", "0", "1e-6"], point([0.0; 3], 1.0, 0.0)),
         settings_case("a point of negative radius", &["radius of field 2", "-1"], point([0.0; 3], 1.0, -1.0)),
         settings_case("a point of NaN radius", &["radius of field 2", "NaN"], point([0.0; 3], 1.0, NAN)),
-        settings_case("a vortex without an axis", &["axis of field 2", "0", "longer"], vortex([0.0; 3], 1.0)),
+        settings_case(
+            "a vortex without an axis",
+            &["length of the axis of field 2", "0", "1e-6"],
+            vortex([0.0; 3], 1.0),
+        ),
         settings_case("a vortex of NaN axis", &["axis of field 2", "NaN"], vortex([0.0, NAN, 0.0], 1.0)),
         settings_case("a vortex of infinite radius", &["radius of field 2", "inf"], vortex(up, INF)),
         settings_case("negative turbulence", &["turbulence", "-1", "0 to 1000"], air(|wind| wind.turbulence = -1.0)),

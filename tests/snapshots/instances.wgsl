@@ -32,7 +32,7 @@
 @group(0) @binding(10) var<storage, read_write> lambdas: array<f32>;
 
 override KEEP_LAMBDA: bool = false;
-override TETHER_ROWS: u32 = 0u;
+override TETHER_PAIRS: u32 = 0u;
 
 // A thread index beyond all loop bounds.
 const BEYOND = 0x0fffffffu;

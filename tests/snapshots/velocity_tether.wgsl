@@ -32,7 +32,7 @@
 // Largest number of tethers of a particle.
 override MOST_TETHERS: u32 = 1u;
 // Rows of two tethers.
-override TETHER_ROWS: u32 = 1u;
+override TETHER_PAIRS: u32 = 1u;
 // True if every particle has MOST_TETHERS tethers, stored one after another.
 override ALL_TETHERED: bool = false;
 // Number of anchors; 0 if the pins exceed MOST_ANCHORS.
@@ -105,7 +105,7 @@ fn velocity_tether(@builtin(global_invocation_id) id: vec3u) {
 // Returns the first tether row of a particle, and its number of tethers.
 fn tether_run(i: u32) -> vec2u {
     if ALL_TETHERED {
-        return vec2u(i * TETHER_ROWS, MOST_TETHERS);
+        return vec2u(i * TETHER_PAIRS, MOST_TETHERS);
     }
     let run = tether_runs[i];
     // Tethers of a particle are padded to an even number.

@@ -32,6 +32,7 @@ impl Partial {
         let partial = place.with_file_name(partial);
         ensure!(!path.is_dir(), "cannot write {}: it is a folder", path.display());
         ensure!(!path.exists() || path.is_file(), "cannot write {}: it is not a regular file", path.display());
+        ensure!(path.exists() || !path.is_symlink(), "cannot write {}: it is a link to no file", path.display());
         let file = File::create(&partial).with_context(|| format!("cannot write {}", path.display()))?;
         Ok((Self { path: path.into(), place, partial }, BufWriter::new(file)))
     }

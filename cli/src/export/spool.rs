@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The size of a vector in the file.
 const VECTOR_BYTES: usize = 12;
 
-/// Positions, velocities and normals of each sample as `f32`, in a file beside the final one. It is removed on drop.
+/// Positions, velocities and normals of each sample as `f32`, in a file beside the path of the final one. It is removed on drop.
 pub struct Spool {
     /// `None` only while it is dropped: some systems remove no open files.
     file: Option<BufWriter<File>>,
@@ -30,7 +30,7 @@ impl Spool {
         Ok(Self { file: Some(BufWriter::new(file)), path, particles, values: Default::default() })
     }
 
-    /// Appends a sample.
+    /// Appends a sample. All samples are written before the first is read.
     pub fn write(&mut self, frame: &Frame) -> anyhow::Result<()> {
         let particles = self.particles;
         let Some(file) = &mut self.file else { return Ok(()) };

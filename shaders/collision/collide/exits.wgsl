@@ -10,8 +10,8 @@ const UNKNOWN = 0xfffffffeu;
 const WANTED = 0xfffffffdu;
 // Largest number of iterations along an axis to find the end of a shape without faces.
 const MARCHES = 32u;
-// Distance from a surface that counts as on it, as a share of the distance that the particle keeps.
-const SLACK = 0.0625;
+// Distance from a surface that counts as on it, as a share of the contact distance.
+const SURFACE_TOLERANCE = 0.0625;
 
 struct Exit {
     // Index of the collider; NONE if no exit is free, or UNKNOWN.
@@ -66,7 +66,7 @@ fn find_exit(side: ContactSide, x: vec3f, rest: vec3f) -> Exit {
                 let keep = keep_of(c, side);
                 next.p = in_frame(c, next.x, rest);
                 next.near = sample(c, next.p, keep);
-                next.count = select(0u, exit_count(c), level == 1u || next.near.distance <= SLACK * keep);
+                next.count = select(0u, exit_count(c), level == 1u || next.near.distance <= SURFACE_TOLERANCE * keep);
             }
         }
         if next.next >= next.count {
@@ -91,7 +91,7 @@ fn find_exit(side: ContactSide, x: vec3f, rest: vec3f) -> Exit {
             if level == 0u {
                 first = Exit(next.index, normal, select(exit.w, 0.0, k == 0u));
             }
-            let blocker = blocker_of(side, end, rest, next.index, SLACK * keep);
+            let blocker = blocker_of(side, end, rest, next.index, SURFACE_TOLERANCE * keep);
             if blocker == NONE {
                 least = cost;
                 best = first;
@@ -121,12 +121,12 @@ fn squeeze(owner: u32, c: Collider, side: ContactSide, x: vec3f, rest: vec3f, ne
         if index == owner || !is_solid_to(other, side.material) {
             continue;
         }
-        let keep_there = side.radius + other.margin;
+        let keep_there = keep_of(other, side);
         let there = sample(other, in_frame(other, x, rest), keep_there);
         let normal_there = turned_out_of(other.frame, opaque(there.normal, zero), zero);
         let room = opaque1(near.distance, zero) + opaque1(there.distance, zero);
         let share = opaque1(room / (keep + keep_there), zero);
-        if there.distance < keep_there + side.radius && share > SLACK && opaque1(dot(normal, normal_there), zero) < OPPOSITE {
+        if there.distance < keep_there + side.radius && share > SURFACE_TOLERANCE && opaque1(dot(normal, normal_there), zero) < OPPOSITE {
             least = min(least, share);
         }
     }

@@ -1,11 +1,11 @@
-// Friction of a particle with a collider: bound by the displacements along the normal of all passes of the substep.
+// Friction of a particle with a collider: limited by µ times the sum of the normal displacements of all passes of the substep.
 // Counterpart: src/reference/friction.rs.
 
 // The friction of a particle with one collider in a substep: members of `ColliderContact`.
 struct ColliderFriction {
     // 1 + the index of the collider, or 0.
     owner: u32,
-    // True if the particle hit the collider after a long path: the first pass determines its friction.
+    // True if the particle hit the collider after a slip longer than the contact distance: the first pass determines its friction.
     is_impact: bool,
     // Displacements of the particle by this collider [m]: by friction, and along the normal.
     displacement: vec3f,
@@ -15,8 +15,7 @@ struct ColliderFriction {
 // Bit of `ColliderContact.owner`: `is_impact`.
 const IMPACT = 0x80000000u;
 
-// Slip, displacement along the normal and restitution in the pass [m]; time of impact; distance that the particle
-// keeps [m].
+// Slip, displacement along the normal and restitution in the pass [m]; time of impact; // keeps [m].
 struct Slip {
     slip: vec3f,
     push: f32,
@@ -25,7 +24,7 @@ struct Slip {
     keep: f32,
 }
 
-struct Rubbed {
+struct FrictionResult {
     friction: ColliderFriction,
     // Friction that changes only the velocity.
     beyond: vec3f,
@@ -34,15 +33,15 @@ struct Rubbed {
 // Returns the friction of all passes up to this one. `before` is the friction with the same collider in earlier passes;
 // `coefficients` are the static and the kinetic one.
 //
-// Friction moves the particle back by at most the slip after the impact plus the kept distance: a round collider may
+// Friction moves the particle back by at most the slip after the impact plus the contact distance: a round collider may
 // end there. With restitution, friction on the rest of the slip changes only the velocity.
-fn rubbed(before: ColliderFriction, index: u32, own: Slip, coefficients: vec2f) -> Rubbed {
+fn apply_friction(before: ColliderFriction, index: u32, own: Slip, coefficients: vec2f) -> FrictionResult {
     let zero = params.zero;
     var friction = before;
     friction.owner = index + 1u;
     friction.push = opaque1(opaque1(before.push + own.push, zero) + own.back, zero);
     if before.is_impact {
-        return Rubbed(friction, vec3f());
+        return FrictionResult(friction, vec3f());
     }
     let l = length(own.slip);
     friction.is_impact = opaque1(l * own.time, zero) > own.keep;
@@ -59,5 +58,5 @@ fn rubbed(before: ColliderFriction, index: u32, own: Slip, coefficients: vec2f) 
         share = opaque1(coefficients.y * friction.push, zero) / length_of_slip;
     }
     friction.displacement = opaque(sticking * share, zero);
-    return Rubbed(friction, opaque(opaque(own.slip - held, zero) * share, zero));
+    return FrictionResult(friction, opaque(opaque(own.slip - held, zero) * share, zero));
 }

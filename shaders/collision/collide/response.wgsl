@@ -90,14 +90,14 @@ struct ColliderHit {
     // Start position relative to the collider, and displacement relative to it, in world space.
     start: vec3f,
     displacement: vec3f,
-    // Distance that the particle keeps.
+    // The contact distance.
     keep: f32,
     surface_step: vec3f,
     material: u32,
 }
 
-// Returns the particle after a pass over one collider; the exit is WANTED if it must be found before. `rest` is the
-// residual of the position.
+// Returns the particle after a pass over one collider. If its exit is needed and UNKNOWN, it is WANTED in the result: the caller
+// finds it and repeats this collider. `rest` is the residual of the position.
 fn collide_with(i: u32, side: ContactSide, index: u32, w: f32, rest: vec3f, before: Moving) -> Moving {
     var particle = before;
     var c = collider_at(index);
@@ -120,7 +120,7 @@ fn collide_with(i: u32, side: ContactSide, index: u32, w: f32, rest: vec3f, befo
     if is_solid && near.distance < keep + length(delta) {
         keep = opaque1(keep * squeeze(index, c, side, particle.x, rest, near), zero);
     }
-    if is_solid && near.distance < (1.0 - SLACK) * keep {
+    if is_solid && near.distance < (1.0 - SURFACE_TOLERANCE) * keep {
         if exit.owner == UNKNOWN {
             particle.exit = Exit(WANTED, vec3f(), 0.0);
             return particle;
@@ -130,7 +130,7 @@ fn collide_with(i: u32, side: ContactSide, index: u32, w: f32, rest: vec3f, befo
         }
         is_exit = exit.depth > 0.0;
     }
-    // World space from here on.
+    // The impact is in world space.
     var impact = Impact();
     if is_exit {
         let depth = opaque1(exit.depth - opaque1(dot(exit.normal, motion.displacement), zero), zero);
@@ -176,15 +176,15 @@ fn respond(i: u32, index: u32, w: f32, side: ContactSide, hit: ColliderHit, part
     if before.owner == index + 1u {
         of_before = before;
     }
-    let rub = rubbed(of_before, index, Slip(slip, push, back, hit.impact.time, hit.keep), coefficients);
-    let change_by_friction = opaque(rub.friction.displacement - of_before.displacement, zero);
+    let result = apply_friction(of_before, index, Slip(slip, push, back, hit.impact.time, hit.keep), coefficients);
+    let change_by_friction = opaque(result.friction.displacement - of_before.displacement, zero);
     let change = opaque(opaque(normal * push, zero) + change_by_friction, zero);
     if before.owner == index + 1u || (before.owner == 0u && push > 0.0) {
-        (*particle).friction = rub.friction;
+        (*particle).friction = result.friction;
     }
     var bounce = vec3f();
     if RESTITUTES && back > 0.0 {
-        bounce = opaque(opaque(normal * back, zero) - rub.beyond, zero);
+        bounce = opaque(opaque(normal * back, zero) - result.beyond, zero);
         add_bounce(i, bounce);
     }
     note_push(i, index, w, opaque(change + bounce, zero), opaque1(push + back, zero), opaque(hit.start + displacement, zero));

@@ -1,4 +1,4 @@
-// Normal of a surface at a particle: the area-weighted mean of the normals of the triangles around it. normals.wgsl
+// Normal of a surface at a particle: the normalised area-weighted sum of the normals of the triangles around it. normals.wgsl
 // and instances_normals.wgsl include it and define the bindings, `position_at`, `ring_of` and `corner_at`.
 
 fn normal_of(i: u32) -> vec3f {

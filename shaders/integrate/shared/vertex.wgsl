@@ -1,5 +1,5 @@
 // The layout of an attribute in the vertex buffer of the host program. vertex_vectors.wgsl and vertex_tangents.wgsl
-// include it and define `output`.
+// include it and declare `stream` and `output`.
 
 struct VertexStream {
     vertex_count: u32,

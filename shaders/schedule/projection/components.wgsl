@@ -36,21 +36,7 @@ fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, 
         weighted += opaque(vec3f(dot(grad[0], grad[0]), dot(grad[1], grad[1]), dot(grad[2], grad[2])) * w[k], span.zero);
     }
     let travel = travel_of(evaluation, d);
-    var lambda = vec3f();
-    if KEEP_LAMBDA && by_thread(span.first_iteration, place) == 0u {
-        lambda = vec3f(lambdas[3u * place], lambdas[3u * place + 1u], lambdas[3u * place + 2u]);
-    }
-    let own = material_of_kind(material, OVER_RELAXED);
-    let delta = vec3f(
-        delta_lambda(evaluation.s.x, weighted.x, travel.x, lambda.x, own),
-        delta_lambda(evaluation.s.y, weighted.y, travel.y, lambda.y, own),
-        delta_lambda(evaluation.s.z, weighted.z, travel.z, lambda.z, own),
-    );
-    if KEEP_LAMBDA {
-        lambdas[3u * place] = lambda.x + delta.x;
-        lambdas[3u * place + 1u] = lambda.y + delta.y;
-        lambdas[3u * place + 2u] = lambda.z + delta.z;
-    }
+    let delta = delta_lambdas(place, evaluation.s, weighted, travel, material);
     var impulses: Points;
     for (var k = 0u; k < ARITY; k++) {
         let grad = evaluation.grad[k];

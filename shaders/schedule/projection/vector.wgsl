@@ -17,21 +17,7 @@ fn impulses_of(place: u32, record: Record, material: ScaledMaterial, p: Points, 
             travel += (d[k] - d[0]) * evaluation.k[k];
         }
     }
-    var lambda = vec3f();
-    if KEEP_LAMBDA && by_thread(span.first_iteration, place) == 0u {
-        lambda = vec3f(lambdas[3u * place], lambdas[3u * place + 1u], lambdas[3u * place + 2u]);
-    }
-    let own = material_of_kind(material, OVER_RELAXED);
-    let delta = vec3f(
-        delta_lambda(evaluation.s.x, weighted, travel.x, lambda.x, own),
-        delta_lambda(evaluation.s.y, weighted, travel.y, lambda.y, own),
-        delta_lambda(evaluation.s.z, weighted, travel.z, lambda.z, own),
-    );
-    if KEEP_LAMBDA {
-        lambdas[3u * place] = lambda.x + delta.x;
-        lambdas[3u * place + 1u] = lambda.y + delta.y;
-        lambdas[3u * place + 2u] = lambda.z + delta.z;
-    }
+    let delta = delta_lambdas(place, evaluation.s, vec3f(weighted), travel, material);
     var impulses: Points;
     for (var k = 0u; k < ARITY; k++) {
         impulses[k] = delta * evaluation.k[k];
