@@ -53,7 +53,7 @@ fn main() -> anyhow::Result<()> {
     let Arguments { mut options, columns, rows, bending, rigidity, baseline, tethers } =
         supple_demos::parse(&[("substeps", SUBSTEPS), ("wind", "1.5"), ("damping", "0.5"), ("seed", "3")]);
     if baseline {
-        (options.substeps, options.execution) = (20, supple_demos::Spread::Forced(Execution::Colors));
+        (options.substeps, options.execution) = (20, supple_demos::ExecutionChoice::Forced(Execution::Colors));
         (options.wind, options.damping, options.seed) = (0.0, 0.0, 0);
     }
     let fabric = Fabric { bending, flexural_rigidity: rigidity, ..Fabric::default() };

@@ -126,6 +126,51 @@ impl Script for Bodies {
     }
 }
 
+fn position(scene: &Scene, particle: u32) -> Vec3 {
+    scene.positions()[particle as usize].into()
+}
+
+/// Pins the ball at its lower end, and at its upper end if it is squeezed. Returns the upper particles with their positions.
+fn pin_ball(scene: &mut Scene, ball: Range<u32>, spacing: f32, is_squeezed: bool) -> supple::Result<Vec<(u32, Vec3)>> {
+    let mut held = Vec::new();
+    for particle in ball {
+        let start = position(scene, particle);
+        let height = start.y - BALL.y;
+        let is_upper = height > 0.0 && is_squeezed;
+        if height.abs() > RADIUS - spacing && (height < 0.0 || is_upper) {
+            scene.pin(particle)?;
+            held.extend(is_upper.then_some((particle, start)));
+        }
+    }
+    Ok(held)
+}
+
+/// Pins the particles within a distance [m] of the hindmost one.
+fn pin_back(scene: &mut Scene, body: Range<u32>, distance: f32) -> supple::Result<()> {
+    let back = body.clone().map(|particle| position(scene, particle).z).fold(f32::INFINITY, f32::min);
+    for particle in body {
+        if position(scene, particle).z < back + distance {
+            scene.pin(particle)?;
+        }
+    }
+    Ok(())
+}
+
+/// A pinned plate at a height [m].
+fn add_plate(scene: &mut Scene, height: f32) -> supple::Result<Range<u32>> {
+    let plate = scene.add_cloth_grid(&ClothGrid {
+        columns: 2,
+        rows: 2,
+        origin: [BALL.x - 0.3, height, -0.3],
+        column_axis: [0.6, 0.0, 0.0],
+        row_axis: [0.0, 0.0, 0.6],
+        fabric: Fabric::default(),
+        tethers: None,
+    })?;
+    plate.particles.clone().try_for_each(|particle| scene.pin(particle))?;
+    Ok(plate.particles)
+}
+
 fn main() -> anyhow::Result<()> {
     let Arguments { options, young, bulk, damping_time, density, spacing, elasticity: kind, body, mesh } =
         Arguments::parse();
@@ -162,40 +207,13 @@ fn main() -> anyhow::Result<()> {
     let ball = add("ball", ball, [0.03, 0.12, 0.26])?;
     let hung = add("hung", hung, [0.45, 0.12, 0.02])?;
 
-    let place = |scene: &Scene, particle: u32| Vec3::from(scene.positions()[particle as usize]);
-    for particle in ball {
-        let start = place(&scene, particle);
-        let height = start.y - BALL.y;
-        // Rigid bodies are not squeezed.
-        let squeezed = height > 0.0 && kind != Kind::Rigid;
-        if height.abs() > RADIUS - spacing && (height < 0.0 || squeezed) {
-            scene.pin(particle)?;
-            bodies.held.extend(squeezed.then_some((particle, start)));
-        }
-    }
-    let back = hung.clone().map(|particle| place(&scene, particle).z).fold(f32::INFINITY, f32::min);
-    for particle in hung {
-        let start = place(&scene, particle);
-        if start.z < back + 1.6 * spacing {
-            scene.pin(particle)?;
-        }
-    }
-    for side in [-1.0, 1.0] {
-        let plate = scene.add_cloth_grid(&ClothGrid {
-            columns: 2,
-            rows: 2,
-            origin: [BALL.x - 0.3, side * (RADIUS + 0.008), -0.3],
-            column_axis: [0.6, 0.0, 0.0],
-            row_axis: [0.0, 0.0, 0.6],
-            fabric: Fabric::default(),
-            tethers: None,
-        })?;
-        tints.push((plate.particles.clone(), [0.06, 0.07, 0.08]));
-        for particle in plate.particles {
-            scene.pin(particle)?;
-            bodies.plate.extend((side > 0.0).then_some((particle, place(&scene, particle))));
-        }
-    }
+    // Rigid bodies are not squeezed.
+    bodies.held = pin_ball(&mut scene, ball, spacing, kind != Kind::Rigid)?;
+    pin_back(&mut scene, hung, 1.6 * spacing)?;
+    let gap = RADIUS + 0.008;
+    let (lower, upper) = (add_plate(&mut scene, -gap)?, add_plate(&mut scene, gap)?);
+    tints.extend([lower, upper.clone()].map(|plate| (plate, [0.06, 0.07, 0.08])));
+    bodies.plate = upper.map(|particle| (particle, position(&scene, particle))).collect();
     let demo = Demo {
         title: "soft_body",
         settings: options.settings(),

@@ -1,6 +1,7 @@
 //! Draws the buffers of a solver in place, without readback or copies.
 
 use super::Demo;
+use super::camera::Camera;
 use super::colliders::DrawnColliders;
 use super::draw_pipelines::{DEPTH, Pipelines, SAMPLES};
 use super::draw_resources::{bind, depth_attachment, strain_buffer, target};
@@ -58,6 +59,11 @@ pub struct Renderer {
     texture: wgpu::Buffer,
     ground_height: f32,
     targets: Option<Targets>,
+}
+
+fn set_surface(pass: &mut wgpu::RenderPass<'_>, solver: &Solver) {
+    pass.set_vertex_buffer(0, solver.positions().slice(..));
+    pass.set_index_buffer(solver.indices().slice(..), wgpu::IndexFormat::Uint32);
 }
 
 struct Targets {
@@ -151,6 +157,37 @@ impl Renderer {
         }
     }
 
+    fn frame_uniform(&self, camera: &Camera, size: (u32, u32), color_view: ColorView) -> FrameUniform {
+        let light = Vec3::new(0.5, 0.7, 0.65).normalize();
+        let light_view = look_at_mat4(camera.target + light * 8.0, camera.target, Vec3::Y);
+        FrameUniform {
+            view_projection: camera.view_projection(size.0 as f32 / size.1 as f32),
+            light_projection: orthographic(-3.2, 3.2, -3.2, 3.2, 0.1, 16.0) * light_view,
+            eye: camera.eye(),
+            color_view: u32::from(color_view == ColorView::Strain),
+            light,
+            ground: self.ground_height,
+        }
+    }
+
+    /// Draws the depth of all surfaces, seen from the light.
+    fn draw_shadows(&self, encoder: &mut wgpu::CommandEncoder, solver: &Solver) {
+        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("shadow"),
+            depth_stencil_attachment: Some(depth_attachment(&self.shadow)),
+            ..Default::default()
+        });
+        pass.set_bind_group(0, &self.shadow_bindings, &[]);
+        // Colliders cast shadows by the same pipeline.
+        pass.set_pipeline(&self.pipelines.surface_shadow);
+        if solver.index_count() > 0 {
+            set_surface(&mut pass, solver);
+            pass.draw_indexed(0..solver.index_count(), 0, 0..1);
+        }
+        self.colliders.draw(&mut pass);
+        self.draw_ropes_and_balls(&mut pass, &self.pipelines.tube_shadow, &self.pipelines.ball_shadow);
+    }
+
     /// Records the draw calls of a frame.
     pub fn draw(
         &mut self,
@@ -161,18 +198,8 @@ impl Renderer {
         demo: &Demo,
         color_view: ColorView,
     ) {
-        let camera = &demo.camera;
         self.colliders.place(&self.queue, demo.collider_poses());
-        let light = Vec3::new(0.5, 0.7, 0.65).normalize();
-        let light_view = look_at_mat4(camera.target + light * 8.0, camera.target, Vec3::Y);
-        let uniform = FrameUniform {
-            view_projection: camera.view_projection(size.0 as f32 / size.1 as f32),
-            light_projection: orthographic(-3.2, 3.2, -3.2, 3.2, 0.1, 16.0) * light_view,
-            eye: camera.eye(),
-            color_view: u32::from(color_view == ColorView::Strain),
-            light,
-            ground: self.ground_height,
-        };
+        let uniform = self.frame_uniform(&demo.camera, size, color_view);
         self.queue.write_buffer(&self.uniform, 0, bytemuck::bytes_of(&uniform));
         if self.targets.as_ref().is_none_or(|targets| targets.size != size) {
             let none = wgpu::TextureUsages::empty();
@@ -180,27 +207,7 @@ impl Renderer {
             self.targets = Some(Targets { size, color, depth });
         }
         let Some(targets) = &self.targets else { return };
-
-        let surface = |pass: &mut wgpu::RenderPass| {
-            pass.set_vertex_buffer(0, solver.positions().slice(..));
-            pass.set_index_buffer(solver.indices().slice(..), wgpu::IndexFormat::Uint32);
-        };
-        {
-            let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-                label: Some("shadow"),
-                depth_stencil_attachment: Some(depth_attachment(&self.shadow)),
-                ..Default::default()
-            });
-            pass.set_bind_group(0, &self.shadow_bindings, &[]);
-            // Colliders cast shadows by the same pipeline.
-            pass.set_pipeline(&self.pipelines.surface_shadow);
-            if solver.index_count() > 0 {
-                surface(&mut pass);
-                pass.draw_indexed(0..solver.index_count(), 0, 0..1);
-            }
-            self.colliders.draw(&mut pass);
-            self.draw_ropes_and_balls(&mut pass, &self.pipelines.tube_shadow, &self.pipelines.ball_shadow);
-        }
+        self.draw_shadows(encoder, solver);
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("picture"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
@@ -233,7 +240,7 @@ impl Renderer {
         }
         if solver.index_count() > 0 {
             pass.set_pipeline(&self.pipelines.surface);
-            surface(&mut pass);
+            set_surface(&mut pass, solver);
             pass.set_vertex_buffer(1, solver.normals().slice(..));
             pass.draw_indexed(0..solver.index_count(), 0, 0..1);
         }

@@ -1,14 +1,12 @@
 //! Runs a demo without a window: steps, times, files and a report.
 
 use super::measure::{early_and_late_medians, median, peak_memory_mib, resident_memory_mib};
-use super::obj::Sequence;
-use super::picture::{Film, ImageRenderer};
+use super::outputs::{Outputs, cannot_write};
 use super::trace::{FrameTimes, Trace};
 use super::{Demo, Figures, Options};
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use std::path::Path;
 use std::time::Instant;
 use supple::gpu::{Context, Profile, Timestamps};
 use supple::internals::coloring::Coloring;
@@ -16,9 +14,6 @@ use supple::{Distance, Execution, Hinge, IsometricBend, LineBend, Pressure, Shap
 
 /// The number of final frames that are profiled on request.
 const PROFILED_FRAMES: u32 = 5;
-
-/// Steps between the pictures of `--png`. Each replaces the previous one, so that a long run can be watched.
-const STEPS_PER_PICTURE: u32 = 30;
 
 /// The report of a run. Times are wall-clock, from the recording of a frame to the end of its GPU work, unless stated
 /// otherwise. Profiled frames are excluded if there are others.
@@ -122,62 +117,76 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
     gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
     let compile_ms = (opened + start.elapsed()).as_secs_f64() * 1e3;
 
-    let picture_size = options.picture_size()?;
-    // Checked before the simulation runs.
-    for path in options.png.iter().chain(&options.gif).chain(&options.positions).chain(&options.trace) {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        anyhow::ensure!(folder.is_dir(), "{}: there is no folder {}", cannot_write(path), folder.display());
-    }
-    if let Some(path) = &options.png {
-        let format = image::ImageFormat::from_path(path).with_context(|| cannot_write(path))?;
-        anyhow::ensure!(format == image::ImageFormat::Png, "{}: pictures are PNG", cannot_write(path));
-    }
-    if let Some(folder) = &options.pictures {
-        std::fs::create_dir_all(folder).with_context(|| cannot_write(folder))?;
-    }
-    let wants_pictures = options.png.is_some() || options.gif.is_some() || options.pictures.is_some();
-    let mut renderer = wants_pictures.then(|| ImageRenderer::new(&gpu, demo, &solver, picture_size));
-    let mut film =
-        options.gif.as_deref().map(|path| Film::create(path).with_context(|| cannot_write(path))).transpose()?;
-    let mut sequence =
-        options.obj.as_deref().map(|folder| Sequence::create(folder, options.every, demo)).transpose()?;
-    if let Some(sequence) = &mut sequence {
-        sequence.write(demo.scene.positions())?;
-    }
+    let mut outputs = Outputs::create(&gpu, demo, &solver, options)?;
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} frames, {per_sec}, {eta} left")?;
     let progress = ProgressBar::new(options.frames.into()).with_style(style);
-    let timestamps = match Timestamps::new(&gpu.device, &gpu.queue, 1) {
-        Ok(timestamps) => Some(timestamps),
-        Err(supple::Error::NoTimestamps) if !options.profile && options.trace.is_none() => None,
-        Err(error) => return Err(error).context("--profile and --trace need timestamps of the GPU"),
-    };
-    let first_profiled = if options.profile || options.trace.is_some() {
-        options.frames.saturating_sub(PROFILED_FRAMES)
-    } else {
-        options.frames
-    };
+    let mut clock = Clock::new(&gpu, options)?;
     let mut frames = Vec::new();
     let mut early_memory = None;
-    let mut trace = Trace::begin();
     for frame in 0..options.frames {
         if let Some(script) = &mut demo.script {
             script.drive(&mut solver, frame)?;
         }
+        frames.push(clock.run_frame(&gpu, demo, &mut solver, frame)?);
+        if let Some(script) = &mut demo.script {
+            script.observe(&solver.read_positions()?)?;
+        }
+        if let Some(message) = outputs.write(&gpu, demo, &solver, frame + 1)? {
+            progress.suspend(|| eprintln!("{message}"));
+        }
+        if frame == options.frames / 10 {
+            early_memory = resident_memory_mib();
+        }
+        progress.inc(1);
+    }
+    let memory_growth_mib = early_memory.zip(resident_memory_mib()).map(|(early, late)| late - early);
+    progress.finish_and_clear();
+    let positions = solver.read_positions()?;
+    outputs.finish(&positions)?;
+    if let Some(path) = &options.trace {
+        clock.trace.write(path).with_context(|| cannot_write(path))?;
+    }
+    report(demo, options, &gpu, &solver, positions, Measured { frames, compile_ms, memory_growth_mib })
+}
+
+/// Measures frames: by timestamps if the adapter has them, and the last ones by pass on request.
+struct Clock {
+    timestamps: Option<Timestamps>,
+    first_profiled: u32,
+    trace: Trace,
+}
+
+impl Clock {
+    fn new(gpu: &Context, options: &Options) -> anyhow::Result<Self> {
+        let profiles = options.profile || options.trace.is_some();
+        let timestamps = match Timestamps::new(&gpu.device, &gpu.queue, 1) {
+            Ok(timestamps) => Some(timestamps),
+            Err(supple::Error::NoTimestamps) if !profiles => None,
+            Err(error) => return Err(error).context("--profile and --trace need timestamps of the GPU"),
+        };
+        let profiled_frames = if profiles { PROFILED_FRAMES } else { 0 };
+        let first_profiled = options.frames.saturating_sub(profiled_frames);
+        Ok(Self { timestamps, first_profiled, trace: Trace::begin() })
+    }
+
+    /// Records, submits and awaits a frame.
+    fn run_frame(&mut self, gpu: &Context, demo: &mut Demo, solver: &mut Solver, frame: u32) -> anyhow::Result<Frame> {
+        let timestamps = self.timestamps.as_ref();
         let begin = Instant::now();
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         let mut profile = None;
-        if frame >= first_profiled {
+        if frame >= self.first_profiled {
             profile = Some(solver.encode_profiled(&mut encoder, 1)?);
         } else {
-            solver.encode_timed(&mut encoder, 1, timestamps.as_ref().map(|timestamps| timestamps.writes(0)));
+            solver.encode_timed(&mut encoder, 1, timestamps.map(|timestamps| timestamps.writes(0)));
         }
         let commands = encoder.finish();
         let recorded = Instant::now();
         // The readback request is not part of the frame.
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        let pass = timestamps.as_ref().filter(|_| profile.is_none()).map(|timestamps| timestamps.request(&mut encoder));
+        let pass = timestamps.filter(|_| profile.is_none()).map(|timestamps| timestamps.request(&mut encoder));
         if let Some(script) = &mut demo.script {
-            script.request(&solver, &mut encoder);
+            script.request(solver, &mut encoder);
         }
         let submission_index = Some(gpu.queue.submit([commands, encoder.finish()]));
         let submitted = Instant::now();
@@ -187,54 +196,11 @@ pub fn run(demo: &mut Demo, options: &Options) -> anyhow::Result<Report> {
         let pass = pass.map(|mut pass| pass.try_take()).transpose()?.flatten();
         let milliseconds = |end: Instant| end.duration_since(begin).as_secs_f64() * 1e3;
         if let Some(profile) = &profile {
-            trace.push(frame, &FrameTimes { begin, recorded, submitted, done }, profile);
+            self.trace.push(frame, &FrameTimes { begin, recorded, submitted, done }, profile);
         }
         let gpu_ms = profile.as_ref().map(Profile::milliseconds).or(pass.map(|intervals| intervals[0].milliseconds()));
-        frames.push(Frame { wall_ms: milliseconds(done), recording_ms: milliseconds(recorded), gpu_ms, profile });
-        if let Some(script) = &mut demo.script {
-            script.observe(&solver.read_positions()?)?;
-        }
-        if let Some(sequence) = sequence.as_mut().filter(|sequence| sequence.wants(frame + 1)) {
-            sequence.write(&solver.read_positions()?)?;
-        }
-        if let (Some(renderer), Some(film), 0) = (&mut renderer, &mut film, frame % 2) {
-            film.push(&renderer.render(&gpu, demo, &solver)?)?;
-        }
-        let step = frame + 1;
-        if let (Some(renderer), Some(folder), 0) = (&mut renderer, &options.pictures, step % options.every) {
-            let path = folder.join(format!("picture_{step:05}.png"));
-            renderer.render(&gpu, demo, &solver)?.save(&path).with_context(|| cannot_write(&path))?;
-        }
-        if let (Some(renderer), Some(path)) = (&mut renderer, &options.png)
-            && (step % STEPS_PER_PICTURE == 0 || step == options.frames)
-        {
-            renderer.render(&gpu, demo, &solver)?.save(path).with_context(|| cannot_write(path))?;
-            if step == STEPS_PER_PICTURE && step < options.frames {
-                let (path, all) = (path.display(), options.frames);
-                progress.suspend(|| eprintln!("{path} shows step {step} of {all}; later pictures replace it"));
-            }
-        }
-        if frame == options.frames / 10 {
-            early_memory = resident_memory_mib();
-        }
-        progress.inc(1);
+        Ok(Frame { wall_ms: milliseconds(done), recording_ms: milliseconds(recorded), gpu_ms, profile })
     }
-    let memory_growth_mib = early_memory.zip(resident_memory_mib()).map(|(early, late)| late - early);
-    progress.finish_and_clear();
-    drop(film);
-    let positions = solver.read_positions()?;
-    if let Some(path) = &options.positions {
-        write_positions(path, &positions).with_context(|| cannot_write(path))?;
-    }
-    if wants_pictures && !options.json {
-        for path in options.png.iter().chain(&options.gif) {
-            println!("wrote {}", path.display());
-        }
-    }
-    if let Some(path) = &options.trace {
-        trace.write(path).with_context(|| cannot_write(path))?;
-    }
-    report(demo, options, &gpu, &solver, positions, Measured { frames, compile_ms, memory_growth_mib })
 }
 
 /// The measurements of a run.
@@ -360,19 +326,4 @@ fn kinetic_energy(velocities: &[[f32; 3]], inverse_masses: &[f32]) -> f64 {
         if w > 0.0 { 0.5 * square / f64::from(w) } else { 0.0 }
     };
     velocities.iter().zip(inverse_masses).map(energy).sum()
-}
-
-fn write_positions(path: &Path, positions: &[[f32; 3]]) -> anyhow::Result<()> {
-    use npyz::WriterBuilder;
-    let file = std::io::BufWriter::new(std::fs::File::create(path)?);
-    let dtype = npyz::DType::Plain("<f4".parse()?);
-    let mut writer =
-        npyz::WriteOptions::new().dtype(dtype).shape(&[positions.len() as u64, 3]).writer(file).begin_nd()?;
-    writer.extend(positions.iter().flatten().copied())?;
-    writer.finish()?;
-    Ok(())
-}
-
-fn cannot_write(path: &Path) -> String {
-    format!("cannot write {}", path.display())
 }

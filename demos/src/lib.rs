@@ -17,6 +17,7 @@ pub mod lines;
 pub mod markers;
 pub mod measure;
 pub mod obj;
+pub mod outputs;
 pub mod panel;
 pub mod picture;
 pub mod screen;
@@ -58,7 +59,7 @@ pub struct Options {
     pub sweep: Sweep,
     /// The execution of constraints; "measured" selects the fastest on this adapter
     #[arg(long, default_value = "auto", value_parser = choice(EXECUTIONS))]
-    pub execution: Spread,
+    pub execution: ExecutionChoice,
     /// Relaxation factor of each correction, between 0 and 2
     #[arg(long, default_value_t = 1.0)]
     pub relaxation: f32,
@@ -108,23 +109,23 @@ pub struct Options {
 
 const METHODS: &[(&str, Method)] = &[("xpbd", Method::Xpbd), ("pbd", Method::Pbd), ("naive-pbd", Method::NaivePbd)];
 const SWEEPS: &[(&str, Sweep)] = &[("gauss-seidel", Sweep::GaussSeidel), ("jacobi", Sweep::Jacobi)];
-const EXECUTIONS: &[(&str, Spread)] = &[
-    ("auto", Spread::Forced(Execution::Auto)),
-    ("colors", Spread::Forced(Execution::Colors)),
-    ("tiles", Spread::Forced(Execution::Tiles)),
-    ("clusters", Spread::Forced(Execution::Clusters)),
-    ("measured", Spread::Measured),
+const EXECUTIONS: &[(&str, ExecutionChoice)] = &[
+    ("auto", ExecutionChoice::Forced(Execution::Auto)),
+    ("colors", ExecutionChoice::Forced(Execution::Colors)),
+    ("tiles", ExecutionChoice::Forced(Execution::Tiles)),
+    ("clusters", ExecutionChoice::Forced(Execution::Clusters)),
+    ("measured", ExecutionChoice::Measured),
 ];
 
 /// The execution option of the command line.
 #[derive(Debug, Clone, Copy)]
-pub enum Spread {
+pub enum ExecutionChoice {
     Forced(Execution),
     /// The fastest execution on this adapter, by measurement.
     Measured,
 }
 
-impl Spread {
+impl ExecutionChoice {
     fn forced(self) -> Execution {
         match self {
             Self::Forced(execution) => execution,

@@ -83,6 +83,19 @@ impl Panel {
         self.compliances.clear();
     }
 
+    /// Adds the times of a frame to the running means.
+    fn note_times(&mut self, input: &PanelInput<'_>) {
+        self.frame_milliseconds += (input.seconds * 1e3 - self.frame_milliseconds) * 0.1;
+        if let Some(profile) = &input.profile {
+            let known = std::mem::take(&mut self.pass_milliseconds);
+            let smooth = |(name, now): (&str, f64)| {
+                let before = known.iter().find(|(other, _)| other == name).map_or(now, |&(_, before)| before);
+                (name.to_owned(), before + (now - before) * 0.1)
+            };
+            self.pass_milliseconds = profile.by_name().into_iter().map(smooth).collect();
+        }
+    }
+
     /// Lays out the panel.
     pub fn run(
         &mut self,
@@ -92,16 +105,8 @@ impl Panel {
         solver: &Solver,
         markers: &mut Markers,
     ) -> Requests {
-        self.frame_milliseconds += (input.seconds * 1e3 - self.frame_milliseconds) * 0.1;
+        self.note_times(input);
         let milliseconds = self.frame_milliseconds;
-        if let Some(profile) = &input.profile {
-            let known = std::mem::take(&mut self.pass_milliseconds);
-            let smooth = |(name, now): (&str, f64)| {
-                let before = known.iter().find(|(other, _)| other == name).map_or(now, |&(_, before)| before);
-                (name.to_owned(), before + (now - before) * 0.1)
-            };
-            self.pass_milliseconds = profile.by_name().into_iter().map(smooth).collect();
-        }
         let mut requests = Requests::default();
         let raw_input = self.state.take_egui_input(window);
         let mut output = self.context.run_ui(raw_input, |ui| {

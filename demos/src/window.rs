@@ -7,7 +7,7 @@ use super::panel::{self, Panel};
 use super::screen::Screen;
 use super::strains::particle_strains;
 use super::timer::Timer;
-use super::{Demo, Options, Spread, breeze, software};
+use super::{Demo, ExecutionChoice, Options, breeze, software};
 use glam::Vec2;
 use std::sync::Arc;
 use std::time::Instant;
@@ -50,7 +50,7 @@ pub fn run(demo: Demo, options: &Options) -> anyhow::Result<Outcome> {
 }
 
 struct App {
-    execution: Spread,
+    execution: ExecutionChoice,
     demo: Demo,
     size: (u32, u32),
     state: Option<State>,

@@ -5,7 +5,7 @@ use crate::error::{Error, Result, check_finite, check_non_negative};
 use glam::DVec3;
 
 /// Tolerance of barycentric weights, so that a ray through an edge misses neither triangle.
-const EDGE: f64 = 1e-9;
+const WEIGHT_TOLERANCE: f64 = 1e-9;
 
 /// A ray, for example from the eye through the pointer.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -80,8 +80,8 @@ impl Scene {
                 offer(RayHit { distance, point, particle: corners[greatest], triangle: Some(index) });
             }
         }
-        let loose = (0..).zip(&has_triangle).filter(|(_, has)| !**has).map(|(particle, _)| particle);
-        for particle in loose.filter(|&particle| !self.is_in_reserve(particle)) {
+        let single = (0..).zip(&has_triangle).filter(|(_, has)| !**has).map(|(particle, _)| particle);
+        for particle in single.filter(|&particle| !self.is_in_reserve(particle)) {
             let x = place(particle);
             let distance = x.dot(direction);
             if distance >= 0.0 && (x - direction * distance).length() <= f64::from(ray.radius) {
@@ -105,5 +105,5 @@ fn crossing([a, b, c]: [DVec3; 3], direction: DVec3) -> Option<(f64, [f64; 3])> 
     let q = (-a).cross(side);
     let (w, distance) = (direction.dot(q) / determinant, other.dot(q) / determinant);
     let u = 1.0 - v - w;
-    ([u, v, w].iter().all(|&weight| weight >= -EDGE) && distance >= 0.0).then_some((distance, [u, v, w]))
+    ([u, v, w].iter().all(|&weight| weight >= -WEIGHT_TOLERANCE) && distance >= 0.0).then_some((distance, [u, v, w]))
 }

@@ -228,9 +228,8 @@ impl Scene {
         kept.retain(inverse_masses);
         kept.retain(pinned);
         kept.retain(particle_contacts);
-        if !contact_scales.is_empty() {
-            kept.retain(contact_scales);
-        }
+        // Empty if no particle has a scale.
+        kept.retain(contact_scales);
         kept_orientations.retain(orientations);
         kept_orientations.retain(orientation_pins);
         kept_triangles.retain(triangles);

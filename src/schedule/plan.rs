@@ -132,18 +132,17 @@ impl Plan {
         let mut plan = Self { begin: vec![Pass::Targets], color_order: settings.color_order, ..Self::default() };
         plan.begin.extend(inputs.skinned.then_some(Pass::StartSkinned));
         plan.begin.push(Pass::Start);
-        let plastic = (0..compiled.kinds.len()).filter(|&kind| !compiled.kinds[kind].plastic.is_empty());
+        let is_plastic = |kind: &usize| !compiled.kinds[*kind].plastic.is_empty();
+        let mut plastic: Vec<usize> = (0..compiled.kinds.len()).filter(is_plastic).collect();
         // The joints of rods flow last: they break with their segments.
-        let breaks_with_segments = |kind: &usize| compiled.kinds[*kind].info.plastic == Some(Measure::Rotation);
-        let (joints, others): (Vec<_>, Vec<_>) = plastic.partition(breaks_with_segments);
-        plan.begin.splice(0..0, others.into_iter().chain(joints).map(|kind| Pass::Flow { kind }));
+        plastic.sort_by_key(|&kind| compiled.kinds[kind].info.plastic == Some(Measure::Rotation));
+        plan.begin.splice(0..0, plastic.into_iter().map(|kind| Pass::Flow { kind }));
         let turns = compiled.orientation_count > 0;
         plan.begin.extend(turns.then_some(Pass::StartOrientations));
         let lists_events = settings.contact_events > 0;
         plan.begin.extend(lists_events.then_some(Pass::ClearContactEvents));
         plan.begin.extend(inputs.several.then_some(Pass::MarkSlabs));
-        let notes_impulses = inputs.any && settings.keeps_collider_impulses();
-        plan.begin.extend(notes_impulses.then_some(Pass::ClearColliderContacts));
+        plan.begin.extend((inputs.any && settings.keeps_collider_impulses()).then_some(Pass::ClearColliderContacts));
         let predict: &[Pass] = if accelerated { &[Pass::Accelerations, Pass::Predict] } else { &[Pass::Predict] };
         plan.begin.extend(predict);
         plan.begin.extend(summed_kinds(compiled, settings).map(|kind| Pass::ClearForceSums { kind }));
@@ -170,9 +169,7 @@ impl Plan {
         }
         plan.end.extend(turns.then_some(Pass::FinishOrientations));
         plan.end.push(Pass::Finish);
-        if !compiled.followers.is_empty() {
-            plan.end.push(Pass::Follow);
-        }
+        plan.end.extend((!compiled.followers.is_empty()).then_some(Pass::Follow));
         if surfaces {
             plan.end.push(Pass::Normals);
         }

@@ -175,19 +175,20 @@ impl<'a> Links<'a> {
         let mut is_left = vec![true; set.len()];
         taken.iter().for_each(|&link| is_left[link as usize] = false);
         let ends_of = |link: u32| [0, 1].map(|k| set.entities_of(link)[k]);
-        let mut loose: Vec<u32> = (0..set.len() as u32)
+        let mut candidates: Vec<u32> = (0..set.len() as u32)
             .filter(|&link| is_left[link as usize] && !in_grid(&scene.grids, ends_of(link)))
             .collect();
         // Scenes of grids return here, before the neighbours are computed.
-        if loose.len() < FEWEST_LINKS {
+        if candidates.len() < FEWEST_LINKS {
             return None;
         }
         let surface = Surface::new(scene);
-        loose.retain(|&link| {
+        candidates.retain(|&link| {
             let [a, b] = ends_of(link);
             !surface.bends(a, b)
         });
-        let ends = loose.iter().flat_map(|&link| set.entities_of(link).iter().map(move |&particle| (particle, link)));
+        let ends =
+            candidates.iter().flat_map(|&link| set.entities_of(link).iter().map(move |&particle| (particle, link)));
         let (offsets, of_particle) = grouped(scene.particle_count(), ends);
         Some(Self { set, scene, offsets, of_particle, surface })
     }
