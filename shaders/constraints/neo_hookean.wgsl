@@ -27,7 +27,8 @@ fn evaluate(record: Record, p: Points) -> Evaluation {
     let adjugate = opaque(opaque(diagonal.yzx * diagonal.zxy, span.zero) - opaque(beside * beside, span.zero), span.zero);
     let adjugate_beside =
         opaque(opaque(beside.yzx * beside.zxy, span.zero) - opaque(diagonal * beside, span.zero), span.zero);
-    let trace = diagonal.x + diagonal.y + diagonal.z;
+    // Else the driver may simplify (a + b) − b below.
+    let trace = opaque1(diagonal.x + diagonal.y + diagonal.z, span.zero);
     let second = adjugate.x + adjugate.y + adjugate.z;
     let third = dot(vec3f(diagonal.x, beside.z, beside.y), vec3f(adjugate.x, adjugate_beside.z, adjugate_beside.y));
     let c0 = cross_product(f1, f2, span.zero);

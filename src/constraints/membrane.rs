@@ -84,6 +84,10 @@ impl Membrane {
         let determinant = a.perp_dot(b);
         let inverse = DMat2::from_cols(a, b).inverse();
         let scale = (0.5 * determinant.abs()).sqrt();
+        if [uu, vv, uv] == [0.0; 3] {
+            let what = format!("greatest weight of a membrane of particles {particles:?}");
+            return Err(Error::invalid(what, 0.0, "not 0"));
+        }
         let weight = DMat2::from_cols(DVec2::new(uu, uv), DVec2::new(uv, vv));
         let m = inverse * weight * inverse.transpose() * scale;
         let membrane = Self {

@@ -87,7 +87,8 @@ impl Plasticity {
                 Err(Error::invalid("greatest plastic strain of a length", self.most, "less than 1"))
             }
             Measure::Angle | Measure::Rotation if self.most > 3.0 => {
-                Err(Error::invalid(format!("greatest plastic strain of a {}", info.name), self.most, "at most 3 rad"))
+                let what = if measure == Measure::Angle { "hinge" } else { "joint" };
+                Err(Error::invalid(format!("greatest plastic strain of a {what}"), self.most, "at most 3 rad"))
             }
             _ => Ok(()),
         }

@@ -2,8 +2,9 @@
 
 use super::{Material, Scene};
 use crate::collision::ColliderId;
-use crate::error::{Error, Result, check_finite, check_non_negative, check_positive};
+use crate::error::{Error, Result, check_positive};
 use crate::geometry::check_indices;
+use crate::settings::check_moderate;
 
 /// A point given by one to four particles: Σ w x, with the barycentric weights w.
 ///
@@ -24,11 +25,11 @@ pub enum ParticlePoint {
 /// The other end of an attachment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum AttachmentTarget {
-    /// Another point of particles. Both ends feel opposite forces.
+    /// Another point of particles. Opposite forces act on both ends.
     Particles(ParticlePoint),
-    /// A point in space \[m\], which [`crate::Solver::move_attachment`] moves.
+    /// A point in space \[m\], at most 1e6 either way, which [`crate::Solver::move_attachment`] moves.
     Space([f32; 3]),
-    /// A point of a collider. The collider feels the force and its torque, see [`crate::Solver::read_collider_forces`].
+    /// A point of a collider, on which the force and its torque act: see [`crate::Solver::read_collider_forces`].
     Collider {
         /// The collider.
         id: ColliderId,
@@ -65,7 +66,7 @@ pub struct Attachment {
     pub point: ParticlePoint,
     /// The other end.
     pub target: AttachmentTarget,
-    /// Rest length \[m\], at least 0.
+    /// Rest length \[m\], 0 to 1e6.
     pub rest_length: f32,
     /// True if the attachment pulls and does not push: C ≤ 0. Needs a rest length greater than 0.
     pub only_pull: bool,
@@ -80,7 +81,7 @@ pub struct Attachment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AttachmentId {
     pub(crate) index: u32,
-    /// 0 for the attachments of the scene; distinguishes later ones that reuse the index of a released one.
+    /// Distinguishes attachments that reuse the index of a removed or released one; 0 at first.
     pub(crate) generation: u32,
 }
 
@@ -175,16 +176,18 @@ impl Attachment {
         self.point.check(&format!("the point of {what}"), scene)?;
         match &self.target {
             AttachmentTarget::Particles(point) => point.check(&format!("the target of {what}"), scene)?,
-            AttachmentTarget::Space(point) => check_finite(|| format!("the point in space of {what}"), *point)?,
+            AttachmentTarget::Space(point) => check_moderate(&format!("the point in space of {what}"), *point)?,
             AttachmentTarget::Collider { point, .. } => {
-                check_finite(|| format!("the point of a collider of {what}"), *point)?;
+                check_moderate(&format!("the point of a collider of {what}"), *point)?;
             }
         }
         if self.factors().is_empty() {
             let (what, index) = (format!("{what}, whose ends are the same point,"), self.point.parts().0[0]);
             return Err(Error::RepeatedIndex { what, target: "particle", index });
         }
-        check_non_negative(&format!("rest length of {what}"), self.rest_length)?;
+        if !(0.0..=1e6).contains(&self.rest_length) {
+            return Err(Error::invalid(format!("rest length of {what}"), self.rest_length, "0 to 1e6 m"));
+        }
         if self.only_pull && self.rest_length == 0.0 {
             let what = format!("rest length of {what}, which only pulls,");
             return Err(Error::invalid(what, 0.0, "greater than 0 m"));
@@ -220,8 +223,12 @@ impl Scene {
     /// - The attachment only pulls and has a rest length of 0, or the break force is not greater than 0.
     /// - [`Error::TooLarge`] for more than [`Scene::MOST_ATTACHMENTS`].
     pub fn add_attachment(&mut self, attachment: Attachment) -> Result<AttachmentId> {
-        let index = self.attachment_indices.last().map_or(0, |last| last + 1);
-        check_count(u64::from(index) + 1, Self::MOST_ATTACHMENTS)?;
+        check_count(self.attachments.len() as u64 + 1, Self::MOST_ATTACHMENTS)?;
+        let mut is_taken = vec![false; self.attachments.len() + 1];
+        for id in self.attachment_ids.iter().filter(|id| id.index() < self.attachments.len()) {
+            is_taken[id.index()] = true;
+        }
+        let index = is_taken.iter().position(|taken| !taken).unwrap_or(0);
         let what = format!("attachment {index}");
         attachment.check(&what, self)?;
         if let AttachmentTarget::Collider { id, .. } = attachment.target {
@@ -233,9 +240,10 @@ impl Scene {
                 return Err(Error::NoCollider { index });
             }
         }
+        let id = AttachmentId { index: index as u32, generation: self.attachment_generation };
         self.attachments.push(attachment);
-        self.attachment_indices.push(index);
-        Ok(AttachmentId { index, generation: 0 })
+        self.attachment_ids.push(id);
+        Ok(id)
     }
 
     /// Sets the most attachments that exist at a time, those of the scene included. [`crate::Solver::attach`] needs it:

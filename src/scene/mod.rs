@@ -140,8 +140,10 @@ pub struct Scene {
     /// The segments of ropes and rods.
     pub(crate) cord_edges: Vec<[u32; 2]>,
     pub(crate) attachments: Vec<Attachment>,
-    /// By attachment, the index of its id, which [`Scene::remove`] keeps; ascending.
-    pub(crate) attachment_indices: Vec<u32>,
+    /// By attachment, its id, which [`Scene::remove`] keeps.
+    pub(crate) attachment_ids: Vec<AttachmentId>,
+    /// The generation of the ids of new attachments: the number of removals of attachments.
+    pub(crate) attachment_generation: u32,
     pub(crate) reserved_attachments: u32,
     pub(crate) skinned: skinned::SkinnedParticles,
     pub(crate) tearable: Vec<tearing::TearableCloth>,
@@ -191,7 +193,8 @@ impl Scene {
             orientation_pins: Vec::new(),
             cord_edges: Vec::new(),
             attachments: Vec::new(),
-            attachment_indices: Vec::new(),
+            attachment_ids: Vec::new(),
+            attachment_generation: 0,
             reserved_attachments: 0,
             skinned: Default::default(),
             tearable: Vec::new(),

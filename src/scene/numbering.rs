@@ -146,7 +146,8 @@ impl Scene {
             contact_materials: _,
             friction_pairs: _,
             colliders: _,
-            attachment_indices: _,
+            attachment_ids: _,
+            attachment_generation: _,
             reserved_attachments: _,
             tearable: _,
         } = self;

@@ -216,7 +216,8 @@ impl Scene {
             orientation_pins,
             cord_edges,
             attachments,
-            attachment_indices,
+            attachment_ids,
+            attachment_generation,
             reserved_attachments: _,
             skinned,
             tearable: _,
@@ -234,7 +235,9 @@ impl Scene {
         kept_orientations.retain(orientation_pins);
         kept_triangles.retain(triangles);
         kept_attachments.retain(attachments);
-        kept_attachments.retain(attachment_indices);
+        let attachment_count = attachment_ids.len();
+        kept_attachments.retain(attachment_ids);
+        *attachment_generation += u32::from(attachment_ids.len() < attachment_count);
         kept_skinned.retain(&mut skinned.rows);
         let rename = |particle: &mut u32| kept.rename(particle);
         triangles.iter_mut().flatten().for_each(rename);

@@ -62,9 +62,18 @@ impl FileError {
         }
     }
 
-    pub(super) fn syntax(error: serde_path_to_error::Error<serde_json::Error>) -> Self {
+    /// `text` is that of the whole file.
+    pub(super) fn syntax(error: serde_path_to_error::Error<serde_json::Error>, text: &str) -> Self {
         let place = error.path().to_string();
-        Self::syntax_at(if place == "." { "" } else { &place }, error.inner())
+        let mut fault = Self::syntax_at(if place == "." { "" } else { &place }, error.inner());
+        if let Self::Syntax { message, .. } = &mut fault
+            && message == "expected value"
+            && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+        {
+            // serde_json reports this if an object that names one of several kinds has a second field.
+            *message = "it must have one field, its kind, but has more".into();
+        }
+        fault
     }
 
     pub(super) fn syntax_at(place: &str, error: &serde_json::Error) -> Self {

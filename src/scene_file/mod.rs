@@ -211,8 +211,10 @@ impl SceneFile {
         if text.len() as u64 > limits.file_bytes {
             return Err(error::Reason::too_large("bytes", text.len() as u64, limits.file_bytes)).at(String::new);
         }
-        let mut deserializer = serde_json::Deserializer::from_str(text::without_mark(text));
-        let file: format::File = serde_path_to_error::deserialize(&mut deserializer).map_err(FileError::syntax)?;
+        let text = text::without_mark(text);
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let file: format::File =
+            serde_path_to_error::deserialize(&mut deserializer).map_err(|error| FileError::syntax(error, text))?;
         deserializer.end().map_err(|error| FileError::syntax_at("", &error))?;
         build::build(file, folder, limits)
     }

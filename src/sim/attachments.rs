@@ -3,10 +3,11 @@
 mod checkpoint;
 
 use crate::collision::ColliderId;
-use crate::error::{Error, Result, check_finite};
+use crate::error::{Error, Result};
 use crate::scene::{
     Attachment, AttachmentForce, AttachmentId, AttachmentTarget, Scene, SceneMap, check_attachment_count,
 };
+use crate::settings::check_moderate;
 use crate::sim::controls::Controls;
 use crate::sim::shifted;
 use std::collections::HashMap;
@@ -93,16 +94,18 @@ pub(crate) struct Attachments {
 
 impl Attachments {
     pub fn new(scene: &Scene) -> Self {
-        let slot = |attachment: &Attachment| {
-            let attachment = *attachment;
-            Some(Slot { attachment, generation: 0, color: 0, anchor: point_in_space(&attachment) })
+        let slot = |generation, attachment| {
+            let anchor = point_in_space(&attachment);
+            Slot { attachment, generation, color: 0, anchor }
         };
-        let mut slots = vec![None; scene.attachment_indices.last().map_or(0, |&last| last as usize + 1)];
-        for (&index, attachment) in scene.attachment_indices.iter().zip(&scene.attachments) {
-            slots[index as usize] = slot(attachment);
+        let count = scene.attachment_ids.iter().map(|id| id.index() + 1).max().unwrap_or(0);
+        let mut slots = vec![None; count];
+        for (id, attachment) in scene.attachment_ids.iter().zip(&scene.attachments) {
+            slots[id.index()] = Some(slot(id.generation, *attachment));
         }
         let capacity = scene.reserved_attachments.max(slots.len() as u32);
-        let mut all = Self { capacity, slots, ..Self::default() };
+        let last_generation = scene.attachment_generation;
+        let mut all = Self { capacity, slots, last_generation, ..Self::default() };
         (0..all.slots.len()).for_each(|index| all.color(index));
         all.list();
         all
@@ -111,11 +114,12 @@ impl Attachments {
     /// Continues the id numbering of `before`, so ids of attachments added later differ from the old ones, and keeps its
     /// capacity.
     pub fn after(self, before: &Self) -> Self {
-        Self { capacity: self.capacity.max(before.capacity), last_generation: before.last_generation, ..self }
+        let last_generation = self.last_generation.max(before.last_generation);
+        Self { capacity: self.capacity.max(before.capacity), last_generation, ..self }
     }
 
-    /// The attachments that remain in an edited scene, with their ids. Those of removed particles are released. The capacity does
-    /// not shrink, so that indices and colours stay within it.
+    /// The attachments that remain in an edited scene, with their ids. Those of removed particles are released. `capacity` is that of
+    /// the scene; it grows if indices or colours need it.
     pub fn carried(&self, map: &SceneMap, capacity: u32) -> Self {
         let renamed = |slot: &Slot| {
             let (mut slot, mut remains) = (*slot, true);
@@ -128,7 +132,8 @@ impl Attachments {
         let mut slots: Vec<_> = self.slots.iter().map(|slot| slot.as_ref().and_then(renamed)).collect();
         slots.truncate(slots.iter().rposition(Option::is_some).map_or(0, |last| last + 1));
         // The colours stay, which decide the order.
-        let capacity = capacity.max(self.capacity);
+        let most_color = slots.iter().flatten().map(|slot| slot.color + 1).max().unwrap_or(0);
+        let capacity = capacity.max(slots.len() as u32).max(most_color);
         let mut all = Self { capacity, slots, last_generation: self.last_generation, ..Self::default() };
         all.take_colors();
         all.list();
@@ -255,7 +260,7 @@ impl Attachments {
     /// Sets the point in space at the end of the next step; returns the index.
     pub fn move_to(&mut self, id: AttachmentId, position: [f32; 3]) -> Result<usize> {
         let index = self.find(id)?;
-        check_finite(|| format!("the point in space of attachment {index}"), position)?;
+        check_moderate(&format!("the point in space of attachment {index}"), position)?;
         match &mut self.slots[index] {
             Some(Slot { attachment: Attachment { target: AttachmentTarget::Space(point), .. }, .. }) => {
                 *point = position;

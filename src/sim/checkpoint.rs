@@ -71,7 +71,6 @@ impl Controls {
         hash.add(scene.tearable.iter().map(|cloth| cloth.strain.to_bits()));
         let counts = [self.materials.len(), scene.contact_materials.len(), scene.colliders.len()];
         hash.add(counts.map(|count| count as u32));
-        hash.add([self.attachments.capacity]);
         for skinned in &scene.skinned.rows {
             hash.add([skinned.particle].into_iter().chain(skinned.pose.normal.map(f32::to_bits)));
             let joints = skinned.joints.iter();
@@ -85,11 +84,12 @@ impl Controls {
         )
     }
 
-    /// The settings that shape buffers, and a hash of the order of the constraints, in words.
+    /// The settings and capacities that shape buffers, and a hash of the order of the constraints, in words.
     pub fn shape_fingerprint(&self) -> String {
         let mut hash = Fingerprint::new();
         self.compiled.kinds.iter().for_each(|kind| hash.add_list(&kind.coloring.order));
-        format!("{}, order of constraints {:016x}", self.settings.shape(), hash.0)
+        let (settings, room) = (self.settings.shape(), self.attachments.capacity);
+        format!("{settings}, {room} attachments at most, order of constraints {:016x}", hash.0)
     }
 
     pub fn write_words(&self, w: &mut WordWriter) {

@@ -42,30 +42,29 @@ pub fn parameter_room(info: &KindInfo) -> usize {
     info.record_words.checked_sub(named + 1).unwrap_or_else(|| panic!("{}: no room", info.name))
 }
 
-fn add_raw<const PLACE: usize>(scene: &mut Scene, sample: &Sample, material: Material) {
+/// Adds a constraint between the particles and orientations from the given ones on.
+fn add_raw<const PLACE: usize>(scene: &mut Scene, sample: &Sample, material: Material, [point, turned]: [u32; 2]) {
     let mut parameters = [0; MAX_PARAMETERS];
     parameters[..sample.parameters.len()].copy_from_slice(&sample.parameters);
     let points = if KINDS[PLACE].is_group() { sample.positions.len() } else { KINDS[PLACE].point_count() };
     let orientations = (sample.positions.len() - points) as u32;
-    let particles: Vec<u32> = (0..points as u32).chain(0..orientations).collect();
+    let particles: Vec<u32> = (point..point + points as u32).chain(turned..turned + orientations).collect();
     scene.add(Raw::<PLACE> { particles: &particles, parameters, members: &sample.members }, material).unwrap();
 }
 
 /// A scene of one constraint of kind `place` between the first particles and the first orientations. A kind without
 /// particles has a particle of its own in the scene.
 pub fn scene_of(place: usize, sample: &Sample, positions: &[Vec3], material: Material) -> Scene {
+    scene_of_copies(place, sample, &[positions.to_vec()], material)
+}
+
+/// A scene with a constraint for each list of positions. Groups have one only, since their members name particles.
+pub fn scene_of_copies(place: usize, sample: &Sample, copies: &[Vec<Vec3>], material: Material) -> Scene {
     let mut scene = Scene::new();
-    for (k, &position) in positions.iter().enumerate() {
-        let weight = 1.0 + 0.5 * k as f32;
-        if is_point(KINDS[place], k) {
-            scene
-                .add_particle(Particle { position: position.into(), inverse_mass: weight, ..Particle::default() })
-                .unwrap();
-        } else {
-            let rotation = rotation::quaternion_of(position).to_array();
-            let orientation = Orientation { rotation, inverse_inertia: weight, ..Orientation::default() };
-            scene.add_orientation(orientation).unwrap();
-        }
+    let mut firsts = Vec::new();
+    for positions in copies {
+        firsts.push([scene.particle_count() as u32, scene.orientations().len() as u32]);
+        add_entries(&mut scene, KINDS[place], positions);
     }
     if scene.particle_count() == 0 {
         scene.add_particle(Particle::default()).unwrap();
@@ -87,8 +86,23 @@ pub fn scene_of(place: usize, sample: &Sample, positions: &[Vec3], material: Mat
         add_raw::<13>,
         add_raw::<14>,
     ];
-    adders.get(place).expect("a row of `adders` for every kind")(&mut scene, sample, material);
+    let add = adders.get(place).expect("a row of `adders` for every kind");
+    firsts.into_iter().for_each(|first| add(&mut scene, sample, material, first));
     scene
+}
+
+fn add_entries(scene: &mut Scene, info: &KindInfo, positions: &[Vec3]) {
+    for (k, &position) in positions.iter().enumerate() {
+        let weight = 1.0 + 0.5 * k as f32;
+        if is_point(info, k) {
+            let particle = Particle { position: position.into(), inverse_mass: weight, ..Particle::default() };
+            scene.add_particle(particle).unwrap();
+        } else {
+            let rotation = rotation::quaternion_of(position).to_array();
+            let orientation = Orientation { rotation, inverse_inertia: weight, ..Orientation::default() };
+            scene.add_orientation(orientation).unwrap();
+        }
+    }
 }
 
 /// True if entry k of a constraint is a particle, false if it is an orientation.

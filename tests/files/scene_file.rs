@@ -63,7 +63,11 @@ fn syntax_cases() -> Vec<Bad> {
         Bad("cut short", with(THREE, "")[..40].into(), &["EOF"]),
         Bad("an unknown field", with(THREE, r#", "particels": []"#), &["unknown field `particels`", "column"]),
         Bad("an unknown part", with(r#"{"sphere": {}}"#, ""), &["parts[0]", "unknown variant `sphere`", "cloth_grid"]),
-        Bad("a part of two sorts", with(r#"{"rope": {"cord": "hemp"}, "balloon": {}}"#, ""), &["parts[0]"]),
+        Bad(
+            "a part of two kinds",
+            with(r#"{"particles": {"positions": [[0, 0, 0]]}, "balloon": {}}"#, ""),
+            &["parts[0]", "one field, its kind"],
+        ),
         Bad("an unknown field in a part", cloth(r#""colums": 3"#), &["parts[0].cloth_grid", "`colums`", "`columns`"]),
         Bad(
             "a text for a number",

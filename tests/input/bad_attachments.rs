@@ -46,6 +46,11 @@ fn cases() -> Vec<(Attachment, &'static [&'static str])> {
             &["point in space of attachment 0", "inf"],
         ),
         (Attachment { rest_length: -0.5, ..hook }, &["rest length of attachment 0", "-0.5"]),
+        (
+            Attachment::new(p(0), AttachmentTarget::Space([2e6, 0.0, 0.0])),
+            &["point in space of attachment 0", "2000000"],
+        ),
+        (Attachment { rest_length: 1e30, ..hook }, &["rest length of attachment 0", "1e6 m"]),
         (Attachment { rest_length: f32::NAN, ..hook }, &["rest length of attachment 0", "NaN"]),
         (Attachment { only_pull: true, ..hook }, &["rest length of attachment 0", "only pulls", "0"]),
         (Attachment { break_force: Some(-2.0), ..hook }, &["break force of attachment 0", "-2"]),

@@ -320,6 +320,7 @@ fn membrane_cases() -> Vec<SceneCase> {
         value("a membrane of no area", &["area of a membrane", "[3, 4, 7]", "0"], {
             new([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], [1.0, 0.0, 0.0])
         }),
+        value("a membrane of no weight", &["weight of a membrane", "[3, 4, 7]", "0"], new(UV, [0.0; 3])),
         value("a membrane of NaN weight", &["membrane", "[3, 4, 7]", "NaN"], new(UV, [NAN, 0.0, 0.0])),
     ]
 }

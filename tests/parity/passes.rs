@@ -3,6 +3,7 @@
 use crate::common;
 use crate::common::{Pair, hanging_cloth, is_exact, step, wheel};
 
+use glam::Vec3;
 use supple::internals::Pass;
 use supple::{
     Balloon, Bending, ClothGrid, ColorOrder, Distance, Elasticity, Execution, Fabric, Field, Material, Particle,
@@ -98,6 +99,34 @@ fn every_kind_agrees() {
                 assert!(difference.is_none(), "{} by {sweep:?}: {difference:#?}", info.name);
             }
         }
+    }
+}
+
+/// Constraints at random strains, from small ones to inverted elements.
+#[test]
+fn strained_constraints_of_every_kind_agree() {
+    let gpu = common::gpu();
+    for (place, info, sample) in common::raw::cases().filter(|(_, info, _)| !info.is_group()) {
+        let mut seed = 0;
+        let mut noise = || {
+            seed += 1;
+            common::noise(seed)
+        };
+        let mut copies = Vec::new();
+        for amplitude in [0.02, 0.1, 0.3, 1.0, 3.0] {
+            for copy in 0..60 {
+                let apart = Vec3::new(0.0, 4.0 * copy as f32, 0.0);
+                let mut moved = |(k, &p): (usize, &Vec3)| {
+                    let by = Vec3::new(noise(), noise(), noise());
+                    if common::raw::is_point(info, k) { p + apart + by * amplitude } else { p + by * 0.3 }
+                };
+                copies.push(sample.positions.iter().enumerate().map(&mut moved).collect());
+            }
+        }
+        let scene = common::raw::scene_of_copies(place, &sample, &copies, Material::compliant(1e-4));
+        let settings = Settings { substeps: 2, gravity: [0.0; 3], ..Settings::default() };
+        let mut pair = Pair::new(&gpu, &scene, settings);
+        pair.run(1, if is_exact(&gpu) { 0.0 } else { 1e-2 }, info.name);
     }
 }
 
