@@ -91,9 +91,11 @@ pub struct Cloth {
     pub report: MeshReport,
     /// Columns and rows of a grid; `None` for a mesh, and for a cloth that is cut out of a grid.
     pub grid: Option<[u32; 2]>,
-    /// True if the bends of a grid are not those of its [`Fabric::flexural_rigidity`]: with [`Bending::Hinges`] if its cells are skewed or longer
-    /// than 1.25 times their width, with [`Bending::Isometric`] if they are skewed, and with both if the cloth is cut out of a grid, which is
-    /// as soft as a mesh. [`Bending`] has the factors.
+    /// True if the bends of a grid are not those of its [`Fabric::flexural_rigidity`]. [`Bending`] has the factors.
+    ///
+    /// - [`Bending::Hinges`]: the cells are skewed or longer than 1.25 times their width.
+    /// - [`Bending::Isometric`]: the cells are skewed.
+    /// - Both: the cloth is cut out of a grid. It is as soft as a mesh.
     pub soft_hinges: bool,
 }
 
