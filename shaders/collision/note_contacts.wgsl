@@ -1,6 +1,6 @@
 // Notes the contacts of a substep between particles or surfaces in the table of the step, with their normal impulses
 // λ_n/h. A contact without force counts only if the step before has it too: it neither begins nor ends there.
-// One thread per contact. Reads contacts and positions. Writes the table: see event_table.wgsl for the races.
+// One thread per contact. Reads contacts, positions, and the counts of steps and substeps. Writes the table: see event_table.wgsl for the races.
 // Counterpart: src/reference/events.rs.
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -33,6 +33,6 @@ fn note_contacts(@builtin(global_invocation_id) id: vec3u) {
         let second = opaque(positions[particles.y].xyz * own.weights.y, params.zero);
         position = opaque(opaque(position * own.weights.x, params.zero) + second, params.zero);
     }
-    // Not 0, and another one in each substep.
+    // The stamp: not 0, and different in each substep.
     note_contact(table_of(status.steps), key, contact_status.now + 1u, impulse, position);
 }

@@ -34,7 +34,7 @@ const TOLERANCE: f32 = 0.02;
 /// Weights below this count as 0: the deepest point is on an edge, or at a corner.
 const NO_WEIGHT: f32 = 0.02;
 
-/// A collider as a triangle sees it, in the frame of the collider.
+/// A collider, and the parameters of its contact with a triangle, in the frame of the collider.
 #[derive(Clone, Copy)]
 pub(crate) struct TriangleView<'a> {
     pub collider: &'a ColliderRow,

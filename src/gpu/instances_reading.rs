@@ -38,8 +38,8 @@ impl Instances {
     }
 
     /// Waits for all submitted work and reads λ of every constraint of a kind in an instance (see
-    /// [`crate::Solver::read_lambdas`]). The values refer to the asset at scale 1: the force along a distance is scale
-    /// · λ/h².
+    /// [`crate::Solver::read_lambdas`]). The values refer to the asset at scale 1: the force of a distance constraint is
+    /// scale · λ/h².
     ///
     /// # Errors
     /// As [`Instances::read_positions`]; [`Error::NotEnabled`] if λ is not kept ([`crate::Settings::keep_lambdas`]).

@@ -159,7 +159,7 @@ impl Reference {
         let recovered = if particle.is_first { overlap.min(params.recovery) } else { 0.0 };
         let [statics, kinetic, restitution, _] = params.friction(particle.side.material, collider.material);
         let coefficients = [statics, kinetic].map(|coefficient| coefficient * particle.side.friction);
-        // Restitution, in addition to the push.
+        // Restitution, in addition to the push, above the speed that gravity gives in two substeps.
         let gravity = Vec3::from(self.params.gravity_step);
         let speed = -dot(normal, displacement - gravity);
         let bounces = restitution > 0.0 && push > 0.0 && speed > 2.0 * length(gravity);

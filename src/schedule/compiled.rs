@@ -54,7 +54,7 @@ pub(crate) struct CompiledScene {
     pub most_tethers: u32,
     /// By particle: first tether row · 16 + number of tethers.
     pub tether_runs: Vec<u32>,
-    /// True if all particles have this number of tethers, stored consecutively.
+    /// True if all particles have `most_tethers` tethers, stored consecutively.
     pub all_tethered: bool,
     /// First particle and particle count of each body.
     pub bodies: Vec<[u32; 2]>,
@@ -68,21 +68,22 @@ pub(crate) struct CompiledScene {
 #[derive(Debug, Clone)]
 pub(crate) struct CompiledKind {
     pub info: &'static KindInfo,
+    /// Of chains, or of tiles and trees, then of clusters, colours, and mass splitting.
     pub records: Vec<u32>,
-    /// For groups: the rows of their members, and the number of members.
+    /// For groups: the rows of their members, and the number of all members.
     pub rows: Vec<[u32; 4]>,
     pub slot_count: u32,
     /// Number of threads that solve one group: 1, or [`group::THREADS`].
     pub threads: usize,
-    /// Constraints in tiles; their records come first.
+    /// Constraints in tiles.
     pub tiling: Tiling,
-    /// Constraints in trees; their records come next.
+    /// Constraints in trees.
     pub trees: Trees,
-    /// Constraints in clusters; their records come next.
+    /// Constraints in clusters.
     pub clustering: Clustering,
     /// The order of all constraints, and the colours of the remaining ones.
     pub coloring: Coloring,
-    /// The numbers of colours of trees and of constraints before those within skins.
+    /// The numbers of colours outside of skins; those within skins follow.
     pub outside: Colors,
     pub split: Split,
     /// In the order of the constraints.

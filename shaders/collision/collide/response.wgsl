@@ -155,12 +155,13 @@ fn respond(i: u32, index: u32, w: f32, side: ContactSide, hit: ColliderHit, part
     let zero = params.zero;
     let normal = hit.impact.normal;
     let displacement = hit.displacement;
+    // Initial overlap changes the position and not the velocity.
     let overlap = min(hit.impact.depth, max(-hit.impact.start_gap, 0.0));
     let push = opaque1(hit.impact.depth - overlap, zero);
     let recovered = select(0.0, min(overlap, contact_params.recovery), removes_overlap());
     let friction = contact_params.friction[side.material * 16u + hit.material];
     let coefficients = scaled_friction(friction.xy, side.friction, zero);
-    // Restitution, in addition to the push.
+    // Restitution, in addition to the push, above the speed that gravity gives in two substeps.
     let speed = opaque1(-dot(normal, opaque(displacement - params.gravity_step, zero)), zero);
     var back = 0.0;
     if RESTITUTES && friction.z > 0.0 && push > 0.0 && speed > 2.0 * length(params.gravity_step) {

@@ -1,4 +1,5 @@
-// Access to the colliders of a scene, and to the data of their shapes.
+// Access to the colliders of a scene, and to the data of their shapes. The including module declares `contact_params` and
+// `collider_data`; near.wgsl and slabs.wgsl have the rest.
 
 @group(0) @binding(5) var<storage, read> colliders: array<Collider>;
 

@@ -19,7 +19,7 @@ const NO_WEIGHT = 0.02;
 
 alias Corners = array<vec3f, 3>;
 
-// A collider as a triangle sees it, in the frame of the collider.
+// A collider, and the parameters of its contact with a triangle, in the frame of the collider.
 struct TriangleView {
     collider: Collider,
     // Distance that the triangle keeps [m].

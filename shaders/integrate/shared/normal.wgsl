@@ -1,5 +1,5 @@
 // Normal of a surface at a particle: the normalised area-weighted sum of the normals of the triangles around it. normals.wgsl
-// and instances_normals.wgsl include it and define the bindings, `position_at`, `ring_of` and `corner_at`.
+// and instances_normals.wgsl include it and define the bindings, `position_at`, `ring_of` and `corner_at`. Counterpart: `normal` in src/schedule/rings.rs.
 
 fn normal_of(i: u32) -> vec3f {
     let x = position_at(i).xyz;
