@@ -7,6 +7,17 @@ const TAU = 6.2831853071795865;
 // The least square of twice the area of a triangle that a hinge acts on [m⁴].
 const LEAST_SQUARE = 1e-30;
 
+// Wraps an angle between −3π and 3π to −π to π.
+fn wrapped(angle: f32) -> f32 {
+    if angle > PI {
+        return angle - TAU;
+    }
+    if angle < -PI {
+        return angle + TAU;
+    }
+    return angle;
+}
+
 fn evaluate(record: Record, p: Points) -> Evaluation {
     let e = p[1] - p[0];
     let a0 = p[2] - p[0];
@@ -26,12 +37,7 @@ fn evaluate(record: Record, p: Points) -> Evaluation {
     let scale = parameter(record, 1u);
     let u2 = opaque(n2 * (scale / square2), span.zero);
     let u3 = opaque(n3 * (scale / square3), span.zero);
-    var c = angle - parameter(record, 0u);
-    if c > PI {
-        c -= TAU;
-    } else if c < -PI {
-        c += TAU;
-    }
+    let c = wrapped(angle - parameter(record, 0u));
     return Evaluation(scale * c, Points(
         opaque(u2 * dot(a1, direction), span.zero) + u3 * dot(b1, direction),
         -(opaque(u2 * dot(a0, direction), span.zero) + u3 * dot(b0, direction)),

@@ -98,15 +98,18 @@ fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
     grad[1] = -(u2 * dot(a0, direction) + u3 * dot(b0, direction));
     grad[2] = u2 * l;
     grad[3] = u3 * l;
-    let c = angle - rest_angle;
-    let short = if c > PI {
-        c - TAU
-    } else if c < -PI {
-        c + TAU
+    scale * wrapped(angle - rest_angle)
+}
+
+/// An angle between −3π and 3π, wrapped to −π to π.
+pub(super) fn wrapped(angle: f32) -> f32 {
+    if angle > PI {
+        angle - TAU
+    } else if angle < -PI {
+        angle + TAU
     } else {
-        c
-    };
-    scale * short
+        angle
+    }
 }
 
 fn samples() -> Vec<Sample> {

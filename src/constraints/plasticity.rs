@@ -18,11 +18,11 @@
 //! breaks with either of its segments.
 
 use super::KindInfo;
+use super::hinge::wrapped;
 use crate::error::{Error, Result, check_non_negative};
 use crate::geometry::rotation::product;
 use crate::geometry::vector::{dot, length};
 use glam::Vec3;
-use std::f32::consts::{PI, TAU};
 
 /// Acts as infinity on the GPU.
 const UNLIMITED: f32 = 1e30;
@@ -232,17 +232,6 @@ impl PlasticRow {
             after.is_broken = 1;
         }
         after
-    }
-}
-
-/// An angle between −3π and 3π, wrapped to −π to π.
-fn wrapped(angle: f32) -> f32 {
-    if angle > PI {
-        angle - TAU
-    } else if angle < -PI {
-        angle + TAU
-    } else {
-        angle
     }
 }
 

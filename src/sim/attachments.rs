@@ -284,6 +284,20 @@ impl Attachments {
         self.slots.iter_mut().flatten().for_each(|slot| slot.anchor = point_in_space(&slot.attachment));
     }
 
+    /// `Ok` if all points in space are within 1e6 m of the origin after a shift.
+    pub fn check_shift(&self, offset: [f32; 3]) -> Result<()> {
+        for (index, slot) in self.slots.iter().enumerate() {
+            if let Some(Slot {
+                attachment: Attachment { target: AttachmentTarget::Space(point), .. }, anchor, ..
+            }) = slot
+            {
+                let what = format!("the point in space of attachment {index} after shift_origin");
+                [*point, *anchor].into_iter().try_for_each(|own| check_moderate(&what, shifted(own, offset)))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Shifts all points in space.
     pub fn shift(&mut self, offset: [f32; 3]) {
         for slot in self.slots.iter_mut().flatten() {

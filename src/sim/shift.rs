@@ -101,6 +101,7 @@ impl Controls {
         check_moderate("offset of shift_origin", offset)?;
         let total = self.shift.after(offset);
         self.colliders.check_shift(offset)?;
+        self.attachments.check_shift(offset)?;
         // Positions of particles stay finite: an offset of at most 1e6 m does not change the greatest finite number.
         self.check_joint_shift(offset)?;
         self.check_start(total)?;

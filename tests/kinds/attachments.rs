@@ -441,3 +441,20 @@ fn ids_of_removed_attachments_name_no_later_one() {
     reference.release_attachment(id).unwrap();
     assert!(reference.attach(held(last)).unwrap() != id);
 }
+
+/// A shift of the origin keeps points in space within the range that attachments and snapshots accept.
+#[test]
+fn a_shift_that_moves_a_point_in_space_too_far_is_an_error() {
+    let mut scene = Scene::new();
+    let own = particle(&mut scene, [9e5, 0.0, 0.0], 1.0);
+    let held = Attachment::new(ParticlePoint::Particle(own), AttachmentTarget::Space([9e5, 0.0, 0.0]));
+    scene.add_attachment(held).unwrap();
+    for mut backend in Backend::both(&scene, Settings::default()) {
+        let error = on!(&mut backend, shift_origin([2e5, 0.0, 0.0])).unwrap_err().to_string();
+        assert!(error.contains("point in space of attachment 0") && error.contains("1100000"), "{error}");
+        assert_eq!(backend.positions()[0], [9e5, 0.0, 0.0]);
+        on!(&mut backend, shift_origin([-9e5, 0.0, 0.0])).unwrap();
+        backend.step(1);
+        assert!(distance(backend.positions()[0], [0.0; 3]) < 1e-3);
+    }
+}

@@ -14,11 +14,5 @@ fn elastic_of(own: PlasticRow, record: Record, p: Points, strain: vec3f) -> vec3
 
 // Returns the rest value with a plastic strain, from −π to π.
 fn rest_at(own: PlasticRow, strain: vec3f) -> vec4f {
-    var angle = own.rest.x + strain.x;
-    if angle > PI {
-        angle -= TAU;
-    } else if angle < -PI {
-        angle += TAU;
-    }
-    return vec4f(angle, 0.0, 0.0, 0.0);
+    return vec4f(wrapped(own.rest.x + strain.x), 0.0, 0.0, 0.0);
 }
