@@ -302,7 +302,7 @@ pub enum Error {
     /// A snapshot of another scene, or of a solver with other settings.
     #[error("the snapshot is of another {what}. Snapshot: {snapshot}. Solver: {solver}")]
     SnapshotMismatch {
-        /// `scene` or `shape`: the settings that shape buffers.
+        /// `scene`, or `settings`: those that determine buffers and the order of constraints.
         what: &'static str,
         /// Counts and fingerprint, or settings, of the snapshot.
         snapshot: String,

@@ -1,5 +1,6 @@
 //! `supple adapters`.
 
+use crate::console;
 use supple::gpu::choose_adapter;
 use supple::wgpu;
 
@@ -14,7 +15,8 @@ pub fn run() -> anyhow::Result<()> {
         let mark = if info == chosen && !is_marked { "*" } else { " " };
         is_marked |= info == chosen;
         let driver = format!("{} {}", info.driver, info.driver_info);
-        println!("{mark} {} ({}, {:?}, {})", info.name, info.backend, info.device_type, driver.trim());
+        let (name, backend, kind) = (&info.name, info.backend, info.device_type);
+        console::print(format_args!("{mark} {name} ({backend}, {kind:?}, {})", driver.trim()))?;
     }
     Ok(())
 }

@@ -39,8 +39,9 @@ impl Backend {
         Ok(())
     }
 
-    /// Runs the step that ends at a time \[s\], with the targets and colliders of the scene.
-    pub fn step(&mut self, file: &SceneFile, time: f64) -> anyhow::Result<()> {
+    /// Runs the step that ends at a time \[s\], with the targets and colliders of the scene. Returns the number of tears that
+    /// had no copy left.
+    pub fn step(&mut self, file: &SceneFile, time: f64) -> anyhow::Result<u32> {
         for (particle, position) in file.targets_at(time) {
             self.set_target(particle, position)?;
         }
@@ -48,13 +49,14 @@ impl Backend {
             self.move_collider(collider, pose)?;
         }
         self.run(1)?;
-        if file.scene.can_tear() {
-            match self {
-                Self::Gpu(backend) => backend.1.tear()?,
-                Self::Cpu(reference) => reference.tear()?,
-            };
+        if !file.scene.can_tear() {
+            return Ok(0);
         }
-        Ok(())
+        let tears = match self {
+            Self::Gpu(backend) => backend.1.tear()?,
+            Self::Cpu(reference) => reference.tear()?,
+        };
+        Ok(tears.refused)
     }
 
     fn set_target(&mut self, particle: u32, position: [f32; 3]) -> supple::Result<()> {

@@ -1,5 +1,6 @@
 //! `supple bench`: the time of a step of a hanging cloth.
 
+use crate::console;
 use anyhow::ensure;
 use std::time::Instant;
 use supple::gpu::{Context, Timestamps};
@@ -12,7 +13,7 @@ const WARM_UP: u32 = 5;
 #[command(after_help = "\
 The scene is a square cloth hung by two corners, with tethers, without self-collision. A step is 1/60 s. Each step is \
 submitted alone and waited for. Wall-clock time runs from recording to the end of the work; GPU time comes from timestamps. \
-Figures of several executions, meshes and kinds come from `cargo bench`.")]
+`cargo bench` measures other executions, meshes and kinds of constraint.")]
 pub struct Arguments {
     /// Particles, rounded to a square number
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(4..=16_000_000))]
@@ -21,7 +22,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 20)]
     substeps: u32,
     /// Steps to measure
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     steps: u32,
 }
 
@@ -50,16 +51,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let diagnostics = solver.read_diagnostics()?;
     ensure!(diagnostics.non_finite_count == 0, "{} positions were not finite", diagnostics.non_finite_count);
     let count = scene.particle_count();
-    println!("adapter: {}", gpu.adapter_name());
-    println!("scene: {count} particles, {} constraints, {} substeps", scene.constraint_count(), settings.substeps);
-    println!("execution: {:?}", solver.execution().execution);
-    println!("set-up: {set_up:.1} ms");
-    println!("steps: {} after {WARM_UP} of warm-up", arguments.steps);
-    print_times("wall-clock", wall, count, settings.substeps);
+    console::print(format_args!("adapter: {}", gpu.adapter_name()))?;
+    console::print(format_args!(
+        "scene: {count} particles, {} constraints, {} substeps",
+        scene.constraint_count(),
+        settings.substeps
+    ))?;
+    console::print(format_args!("execution: {:?}", solver.execution().execution))?;
+    console::print(format_args!("set-up: {set_up:.1} ms"))?;
+    console::print(format_args!("steps: {} after {WARM_UP} of warm-up", arguments.steps))?;
+    print_times("wall-clock", wall, count, settings.substeps)?;
     if on_gpu.is_empty() {
-        println!("GPU: the adapter has no timestamps");
+        console::print(format_args!("GPU: the adapter has no timestamps"))?;
     } else {
-        print_times("GPU", on_gpu, count, settings.substeps);
+        print_times("GPU", on_gpu, count, settings.substeps)?;
     }
     Ok(())
 }
@@ -84,11 +89,11 @@ fn milliseconds(start: Instant) -> f64 {
 }
 
 /// Prints the median, the least and the greatest time of a step \[ms\], and the median per particle and substep \[ns\].
-fn print_times(what: &str, mut times: Vec<f64>, particles: usize, substeps: u32) {
+fn print_times(what: &str, mut times: Vec<f64>, particles: usize, substeps: u32) -> anyhow::Result<()> {
     times.sort_by(f64::total_cmp);
     let (median, least, greatest) = (times[times.len() / 2], times[0], times[times.len() - 1]);
     let each = median * 1e6 / (particles as f64 * f64::from(substeps));
-    println!(
+    console::print(format_args!(
         "{what}: {median:.3} ms per step (median; {least:.3} to {greatest:.3}), {each:.3} ns per particle and substep"
-    );
+    ))
 }

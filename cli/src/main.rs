@@ -4,6 +4,7 @@ mod adapters;
 mod backend;
 mod bake;
 mod bench;
+mod console;
 mod export;
 mod interrupt;
 #[cfg(feature = "view")]
@@ -49,8 +50,8 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
+            console::report(format_args!("error: {error:#}"));
+            interrupt::exit_status().into()
         }
     }
 }

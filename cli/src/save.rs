@@ -32,9 +32,9 @@ fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
     let permissions = std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?.permissions();
     ensure!(!permissions.readonly(), "cannot write {}: it is read-only", path.display());
     let (partial, mut file) = Partial::create(path)?;
-    file.write_all(text.as_bytes()).with_context(|| partial.fault())?;
-    let file = file.into_inner().map_err(|error| error.into_error()).with_context(|| partial.fault())?;
-    file.set_permissions(permissions).and_then(|()| file.sync_all()).with_context(|| partial.fault())?;
+    file.write_all(text.as_bytes()).with_context(|| partial.failure())?;
+    let file = file.into_inner().map_err(|error| error.into_error()).with_context(|| partial.failure())?;
+    file.set_permissions(permissions).and_then(|()| file.sync_all()).with_context(|| partial.failure())?;
     partial.finish()
 }
 

@@ -1,5 +1,6 @@
 //! `supple validate`.
 
+use crate::console;
 use anyhow::bail;
 use std::path::{Path, PathBuf};
 use supple::constraints::KINDS;
@@ -21,18 +22,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for path in &arguments.scenes {
         match check(path) {
             Ok(file) => {
-                print!("{}", report(path, &file));
-                file.hints.iter().for_each(|hint| eprintln!("{}: warning: {hint}", path.display()));
+                console::print(report(path, &file))?;
+                let warn = |hint| console::report(format_args!("{}: warning: {hint}", path.display()));
+                file.hints.iter().for_each(warn);
                 invalid += usize::from(arguments.strict && !file.hints.is_empty());
             }
             Err(error) => {
-                eprintln!("{}: {error:#}", path.display());
+                console::report(format_args!("{}: {error:#}", path.display()));
                 invalid += 1;
             }
         }
     }
     if invalid > 0 {
-        bail!("{invalid} of {} scenes are not valid", arguments.scenes.len());
+        let fault = if arguments.strict { "have errors or warnings" } else { "are not valid" };
+        bail!("{invalid} of {} scenes {fault}", arguments.scenes.len());
     }
     Ok(())
 }
@@ -46,7 +49,8 @@ fn check(path: &Path) -> anyhow::Result<SceneFile> {
 
 fn report(path: &Path, file: &SceneFile) -> String {
     let scene = &file.scene;
-    let mut lines = vec![format!("{}: valid", path.display())];
+    let warnings = if file.hints.is_empty() { "" } else { ", with warnings" };
+    let mut lines = vec![format!("{}: valid{warnings}", path.display())];
     lines.extend(file.title.iter().map(|title| format!("  title: {title}")));
     let (pins, triangles) = (scene.pinned_particles().count(), scene.triangle_count());
     lines.push(format!("  particles: {}, {pins} of them pinned; triangles: {triangles}", scene.particle_count()));
@@ -58,7 +62,7 @@ fn report(path: &Path, file: &SceneFile) -> String {
     let settings = &file.settings;
     lines.push(format!("  step: {} s, {} substeps", settings.dt, settings.substeps));
     lines.extend(file.parts.iter().enumerate().map(|(index, part)| part_line(index, part)));
-    lines.join("\n") + "\n"
+    lines.join("\n")
 }
 
 fn part_line(index: usize, part: &Part) -> String {

@@ -1,6 +1,6 @@
 //! `supple view`: a scene file in the window of the demos.
 
-use crate::export::geometry::curve;
+use crate::export::geometry::{is_closed, is_curve};
 use crate::save;
 use anyhow::{Context as _, bail};
 use clap::Parser as _;
@@ -41,7 +41,7 @@ struct Defaults {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let file = SceneFile::read(&arguments.scene).with_context(|| arguments.scene.display().to_string())?;
     for hint in &file.hints {
-        eprintln!("warning: {hint}");
+        crate::console::warn(hint);
     }
     let Defaults { mut options } = Defaults::parse_from(["supple"]);
     options.size.clone_from(&arguments.size);
@@ -80,8 +80,8 @@ fn demo(file: SceneFile, path: &Path) -> Demo {
 
 /// The particles along a rope or a rod; a closed one ends at its first particle.
 fn line(part: &Part) -> Option<Vec<u32>> {
-    let closing = curve(part)?.then_some(part.particles.start);
-    Some(part.particles.clone().chain(closing).collect())
+    let closing = is_closed(part).then_some(part.particles.start);
+    is_curve(part).then(|| part.particles.clone().chain(closing).collect())
 }
 
 /// The smallest range that contains the ranges that are not empty.

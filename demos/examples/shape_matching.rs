@@ -63,13 +63,13 @@ impl Script for Bodies {
     }
 
     fn panel(&mut self, ui: &mut egui::Ui) {
-        for Body { name, errors: [shape, grip], .. } in &self.bodies {
-            ui.label(format!("{name}: shape {:.2} %, pins {:.2} %", shape * 100.0, grip * 100.0));
+        for Body { name, errors: [shape, pin], .. } in &self.bodies {
+            ui.label(format!("{name}: shape {:.2} %, pins {:.2} %", shape * 100.0, pin * 100.0));
         }
     }
 
     fn figures(&mut self, _: &Solver) -> supple::Result<Figures> {
-        let body = |Body { name, particles, errors: [shape, grip], .. }: &Body| json!({ "name": name, "particles": particles.len(), "shape_error": shape, "grip_error": grip });
+        let body = |Body { name, particles, errors: [shape, pin], .. }: &Body| json!({ "name": name, "particles": particles.len(), "shape_error": shape, "pin_error": pin });
         let bodies: Vec<Value> = self.bodies.iter().map(body).collect();
         Ok([("bodies".into(), json!(bodies))].into_iter().collect())
     }

@@ -7,7 +7,9 @@ struct Frame {
     eye: vec3f,
     // 0: surfaces in their own colour, 1: surfaces coloured by strain
     color_view: u32,
+    // Unit vector towards the light.
     light: vec3f,
+    // Height of the ground.
     ground: f32,
 }
 
@@ -16,9 +18,10 @@ struct Frame {
 @group(0) @binding(2) var shadow_sampler: sampler_comparison;
 @group(0) @binding(3) var<storage, read> strains: array<f32>;
 @group(0) @binding(4) var<storage, read> points: array<vec4f>;
+// rgb: colour of the front; a: weight of this colour on the back and on ropes.
 @group(0) @binding(5) var<storage, read> tints: array<vec4f>;
 // Texture coordinates [m]; above 1e8 without a pattern.
-@group(0) @binding(6) var<storage, read> texture_places: array<vec2f>;
+@group(0) @binding(6) var<storage, read> uvs: array<vec2f>;
 
 const SKY = vec3f(0.55, 0.62, 0.70);
 
@@ -53,7 +56,7 @@ struct Surface {
     @location(1) normal: vec3f,
     @location(2) strain: f32,
     @location(3) tint: vec4f,
-    @location(4) texture_place: vec2f,
+    @location(4) uv: vec2f,
 }
 
 @vertex
@@ -61,8 +64,8 @@ fn surface_vertex(@builtin(vertex_index) index: u32, @location(0) position: vec4
     // The buffers of strains, tints and texture coordinates have one element until they are set.
     let strain = strains[min(index, arrayLength(&strains) - 1u)];
     let tint = tints[min(index, arrayLength(&tints) - 1u)];
-    let place = texture_places[min(index, arrayLength(&texture_places) - 1u)];
-    return Surface(frame.view_projection * vec4f(position.xyz, 1.0), position.xyz, normal.xyz, strain, tint, place);
+    let uv = uvs[min(index, arrayLength(&uvs) - 1u)];
+    return Surface(frame.view_projection * vec4f(position.xyz, 1.0), position.xyz, normal.xyz, strain, tint, uv);
 }
 
 @vertex
@@ -114,11 +117,12 @@ fn checked(place: vec2f) -> vec3f {
 
 @fragment
 fn surface_fragment(in: Surface, @builtin(front_facing) is_front: bool) -> @location(0) vec4f {
-    let pattern = checked(in.texture_place);
+    // `fwidth` needs uniform control flow, so the pattern is computed for all fragments.
+    let pattern = checked(in.uv);
     let geometric = normalize(in.normal) * select(-1.0, 1.0, is_front);
     let back = mix(vec3f(0.55, 0.36, 0.13), in.tint.rgb, in.tint.a);
     var base = select(back, in.tint.rgb, is_front);
-    if in.texture_place.x < 1e8 {
+    if in.uv.x < 1e8 {
         base = pattern * select(0.8, 1.0, is_front);
     }
     if frame.color_view == 1u {
@@ -264,8 +268,8 @@ fn line_vertex(
     let world = select(from_end, to_end, corner >= 2u);
     let along = to_end - from_end;
     let across = cross(along, frame.eye - world);
-    let half_width = side * 0.5 * width / max(length(across), 1e-12);
-    return Line(frame.view_projection * vec4f(world + across * half_width, 1.0), color, side);
+    let offset = across * (side * 0.5 * width / max(length(across), 1e-12));
+    return Line(frame.view_projection * vec4f(world + offset, 1.0), color, side);
 }
 
 @fragment

@@ -26,34 +26,36 @@ impl Pipelines {
     pub fn new(device: &wgpu::Device, format: wgpu::TextureFormat) -> Self {
         let module = device.create_shader_module(wgpu::include_wgsl!("draw.wgsl"));
         let [layout, shadow_layout] = layouts(device);
-        let maker = Maker { device, module, format, layout: &layout, shadow_layout: &shadow_layout };
+        let builder = PipelineBuilder { device, module, format, layout: &layout, shadow_layout: &shadow_layout };
         let vector = |attributes| {
             Some(wgpu::VertexBufferLayout { array_stride: 16, step_mode: wgpu::VertexStepMode::Vertex, attributes })
         };
         let position = vector(&wgpu::vertex_attr_array![0 => Float32x4]);
         let normal = vector(&wgpu::vertex_attr_array![1 => Float32x4]);
-        let line = Some(wgpu::VertexBufferLayout {
+        let line_instance = Some(wgpu::VertexBufferLayout {
             array_stride: size_of::<Line>() as u64,
             step_mode: wgpu::VertexStepMode::Instance,
             attributes: &wgpu::vertex_attr_array![0 => Uint32x2, 1 => Unorm8x4, 2 => Float32],
         });
         let (triangles, strip) = (wgpu::PrimitiveTopology::TriangleList, wgpu::PrimitiveTopology::TriangleStrip);
-        let tube = Some(wgpu::VertexBufferLayout {
+        // Balls too: their particle is `particles.x`.
+        let tube_instance = Some(wgpu::VertexBufferLayout {
             array_stride: size_of::<Tube>() as u64,
             step_mode: wgpu::VertexStepMode::Instance,
             attributes: &wgpu::vertex_attr_array![0 => Uint32x4, 1 => Float32],
         });
         let surface_buffers = [position.clone(), normal];
-        let surface = maker.pipeline(triangles, "surface_vertex", Some("surface_fragment"), &surface_buffers);
-        let surface_shadow = maker.pipeline(triangles, "shadow_vertex", None, &[position]);
-        let ground = maker.pipeline(strip, "ground_vertex", Some("ground_fragment"), &[]);
-        let sky = maker.pipeline(strip, "sky_vertex", Some("sky_fragment"), &[]);
-        let collider = maker.pipeline(triangles, "solid_vertex", Some("solid_fragment"), &surface_buffers);
-        let tube_shadow = maker.pipeline(triangles, "tube_shadow_vertex", None, std::slice::from_ref(&tube));
-        let ball_shadow = maker.pipeline(triangles, "ball_shadow_vertex", None, std::slice::from_ref(&tube));
-        let ball = maker.pipeline(triangles, "ball_vertex", Some("solid_fragment"), std::slice::from_ref(&tube));
-        let tube = maker.pipeline(triangles, "tube_vertex", Some("solid_fragment"), &[tube]);
-        let lines = maker.pipeline(triangles, "line_vertex", Some("line_fragment"), &[line]);
+        let surface = builder.pipeline(triangles, "surface_vertex", Some("surface_fragment"), &surface_buffers);
+        let surface_shadow = builder.pipeline(triangles, "shadow_vertex", None, &[position]);
+        let ground = builder.pipeline(strip, "ground_vertex", Some("ground_fragment"), &[]);
+        let sky = builder.pipeline(strip, "sky_vertex", Some("sky_fragment"), &[]);
+        let collider = builder.pipeline(triangles, "solid_vertex", Some("solid_fragment"), &surface_buffers);
+        let tube_shadow = builder.pipeline(triangles, "tube_shadow_vertex", None, std::slice::from_ref(&tube_instance));
+        let ball_shadow = builder.pipeline(triangles, "ball_shadow_vertex", None, std::slice::from_ref(&tube_instance));
+        let ball =
+            builder.pipeline(triangles, "ball_vertex", Some("solid_fragment"), std::slice::from_ref(&tube_instance));
+        let tube = builder.pipeline(triangles, "tube_vertex", Some("solid_fragment"), &[tube_instance]);
+        let lines = builder.pipeline(triangles, "line_vertex", Some("line_fragment"), &[line_instance]);
         Self {
             surface,
             surface_shadow,
@@ -95,7 +97,7 @@ fn layouts(device: &wgpu::Device) -> [wgpu::BindGroupLayout; 2] {
         .map(|entries| device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries }))
 }
 
-struct Maker<'a> {
+struct PipelineBuilder<'a> {
     device: &'a wgpu::Device,
     module: wgpu::ShaderModule,
     format: wgpu::TextureFormat,
@@ -103,7 +105,7 @@ struct Maker<'a> {
     shadow_layout: &'a wgpu::BindGroupLayout,
 }
 
-impl Maker<'_> {
+impl PipelineBuilder<'_> {
     /// Without a fragment shader, the pipeline draws the shadow map.
     fn pipeline(
         &self,

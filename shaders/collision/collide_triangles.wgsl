@@ -87,7 +87,8 @@ fn contact_with(index: u32, triangle: Triangle) -> Candidate {
     let deepest = deepest_point(view, locals);
     let weighted = opaque(opaque(deepest.weights * deepest.weights, zero) * triangle.w, zero);
     let inverse_mass = opaque1(opaque1(weighted.x + weighted.y, zero) + weighted.z, zero);
-    if !deepest.is_met || inverse_mass == 0.0 {
+    // Far from the collider, squared lengths are infinite.
+    if !deepest.is_met || inverse_mass == 0.0 || !is_finite(vec3f(deepest.depth)) {
         return Candidate();
     }
     // World space from here on.

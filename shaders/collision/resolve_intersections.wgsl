@@ -38,7 +38,7 @@ fn resolve_intersections(@builtin(global_invocation_id) id: vec3u) {
         let wing = intersections[row + k];
         if wing != NO_WING {
             let side = opaque(positions[wing].xyz - origin, params.zero);
-            exit = opaque(exit + way_out_of(side, edge, normal, params.zero), params.zero);
+            exit = opaque(exit + exit_of_wing(side, edge, normal, params.zero), params.zero);
         }
     }
     let l = length(exit);

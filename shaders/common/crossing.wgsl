@@ -55,7 +55,7 @@ fn edge_crossing(p: Five, zero: u32) -> Crossing {
 // Returns the share of one triangle at the edge in the gradient of the length of the intersection, times 2 (Volino,
 // Magnenat-Thalmann 2006). `side` is the opposite vertex minus the start of the edge; `edge` and `normal` are unit
 // vectors.
-fn way_out_of(side: vec3f, edge: vec3f, normal: vec3f, zero: u32) -> vec3f {
+fn exit_of_wing(side: vec3f, edge: vec3f, normal: vec3f, zero: u32) -> vec3f {
     let across = cross_product(normal, cross_product(edge, side, zero), zero);
     let l = length(across);
     if !(l > 0.0) {

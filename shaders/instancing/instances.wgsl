@@ -50,7 +50,7 @@ var<private> first_lambda: u32;
 var<private> scale: f32;
 var<private> inverse_scale: f32;
 
-// LAMBDA_ROOM is a multiple of every number of multipliers.
+// LAMBDA_CAPACITY is a multiple of every number of multipliers.
 fn place_of_lambda(place: u32, count: u32) -> u32 {
     return first_lambda / count + place;
 }
@@ -265,7 +265,7 @@ fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_inde
     let jump = jump_of(slot, row);
     first_particle = slot * ASSET_PARTICLES;
     let tethers_at = air_and_tethers.w;
-    first_lambda = slot * LAMBDA_ROOM;
+    first_lambda = slot * LAMBDA_CAPACITY;
     scale = jump.to_place.w;
     inverse_scale = 1.0 / scale;
     span.zero = params.zero;

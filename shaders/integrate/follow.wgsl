@@ -1,7 +1,7 @@
 // Moves followers: massless particles of surfaces that are drawn but not simulated. x = Σ w x over four source
 // particles, and the same for velocities (linear free-form deformation, Sederberg, Parry 1986).
 // One thread per follower. Reads its sources, which are no followers. Writes position, velocity and displacement of
-// its own particle.
+// its own particle, and counts it if its position or velocity would not be finite: it then stays in place.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> positions: array<vec4f>;
@@ -10,6 +10,7 @@
 @group(0) @binding(3) var<storage, read> followers: array<vec4u>;
 @group(0) @binding(4) var<storage, read_write> displacements: array<vec4f>;
 @group(0) @binding(5) var<storage, read_write> residuals: array<vec4u>;
+@group(0) @binding(6) var<storage, read_write> status: Status;
 
 // Blends relative to the first source, so that only differences are rounded.
 fn blend(x: array<vec3f, 4>, weights: vec4f) -> vec3f {
@@ -30,8 +31,16 @@ fn follow(@builtin(global_invocation_id) id: vec3u) {
     let weights = bitcast<vec4f>(followers[3u * i + 2u]);
     let x = array(positions[s.x].xyz, positions[s.y].xyz, positions[s.z].xyz, positions[s.w].xyz);
     let v = array(velocities[s.x].xyz, velocities[s.y].xyz, velocities[s.z].xyz, velocities[s.w].xyz);
-    positions[particle] = vec4f(blend(x, weights), 0.0);
-    velocities[particle] = vec4f(blend(v, weights), 0.0);
+    let place = blend(x, weights);
+    let velocity = blend(v, weights);
+    if is_finite(place) && is_finite(velocity) {
+        positions[particle] = vec4f(place, 0.0);
+        velocities[particle] = vec4f(velocity, 0.0);
+    } else {
+        velocities[particle] = vec4f();
+        atomicAdd(&status.non_finite_count, 1u);
+        atomicMin(&status.first_non_finite, particle);
+    }
     // A follower has no displacement during a step.
     displacements[particle] = vec4f();
     residuals[particle] = vec4u();

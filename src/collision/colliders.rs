@@ -132,7 +132,7 @@ impl Colliders {
 
     /// Continues the id numbering of `before`, so ids of colliders added later differ from the old ones.
     pub fn after(self, before: &Self) -> Self {
-        Self { last_generation: before.last_generation, ..self }
+        Self { last_generation: self.last_generation.max(before.last_generation), ..self }
     }
 
     /// Builds the rows of a scene's colliders, which were checked when they were added.

@@ -18,7 +18,7 @@ pub(crate) fn mark(body: u32) -> u32 {
 ///
 /// Arithmetic is rounded, so the result is unreliable within the rounding error; [`crate::count_intersections`] is
 /// exact.
-pub(crate) fn crossing(p: [Vec3; 5]) -> Option<[f32; 3]> {
+pub(crate) fn edge_crossing(p: [Vec3; 5]) -> Option<[f32; 3]> {
     let [ab, ac, first, second] = [p[3] - p[2], p[4] - p[2], p[0] - p[2], p[1] - p[2]];
     let normal = ab.cross(ac);
     let (above, below) = (dot(normal, first), dot(normal, second));
@@ -41,7 +41,7 @@ pub(crate) fn crossing(p: [Vec3; 5]) -> Option<[f32; 3]> {
 /// intersected triangle, of normal n. If the edge, of direction e, moves by δ, its intersection moves by δ − e
 /// (n·δ)/(n·e). Over the edges of both surfaces, each relative to the other, Σ r appears twice, so the sum of r − 2 n
 /// (e·r)/(n·e) is twice the gradient.
-pub(crate) fn way_out(p: [Vec3; 5], wings: impl Iterator<Item = Vec3>) -> Vec3 {
+pub(crate) fn exit_direction(p: [Vec3; 5], wings: impl Iterator<Item = Vec3>) -> Vec3 {
     let normal = (p[3] - p[2]).cross(p[4] - p[2]);
     let normal = normal / length(normal);
     let edge = p[1] - p[0];

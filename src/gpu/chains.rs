@@ -5,7 +5,7 @@ use super::kind_buffers::KindBuffers;
 use super::maker::Maker;
 use super::shader::unrolled;
 use super::stage::Slot::{Read, Span, Write};
-use super::stage::{SIZE, SPAN_STRIDE, Slot, Stage};
+use super::stage::{SIZE, SPAN_STRIDE, Slot, Stage, flag};
 use super::store::PipelineStore;
 use crate::error::Result;
 use crate::schedule::chains::{Chains, LEAST_COMPLIANCE, LEAST_INVERSE_INERTIA, MOST_ROTATION, SOLVES, chain_kinds};
@@ -97,7 +97,7 @@ impl ChainBuffers {
 pub(super) fn stage(store: &PipelineStore, compiled: &CompiledScene, keep_lambdas: bool) -> Option<Stage> {
     let text = constants() + include_str!("../../shaders/schedule/solve_chains.wgsl");
     let text = unrolled(&text, &[("AXES", 3), ("ENTITIES", 3)]);
-    let constants = [("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas))), (SIZE, f64::from(WORKGROUP_SIZE))];
+    let constants = [("KEEP_LAMBDA", flag(keep_lambdas)), (SIZE, f64::from(WORKGROUP_SIZE))];
     let name = "solve_chains";
     (!compiled.chains.chains.is_empty()).then(|| Stage::new(store, name, name, &text, &SLOTS, &constants))
 }

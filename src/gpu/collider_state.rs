@@ -86,6 +86,9 @@ impl Solver {
     pub fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) -> Result<()> {
         let before = self.controls.scene.contact_scales.clone();
         self.controls.scene.set_contact_scales(particles.clone(), scales)?;
+        if particles.is_empty() {
+            return Ok(());
+        }
         self.controls.make_plan();
         // The first scales need other buffers and passes.
         if before.len() != self.controls.scene.contact_scales.len() || !self.contacts.fits(&self.controls) {

@@ -146,10 +146,10 @@ impl InstanceColliders {
     pub fn record<'a>(&'a self, recorder: &mut Recorder<'a>, instances: u32) {
         let Some(bindings) = &self.bindings else { return };
         let Bound { stage, bindings: of_colliders, .. } = &self.interpolate;
-        recorder.dispatch_groups(stage, of_colliders, &[], self.count);
+        recorder.dispatch_workgroups(stage, of_colliders, &[], self.count);
         let groups = instances.div_ceil(self.kernel.workgroup.instances);
         for part in 0..self.part_rows.len() as u32 {
-            recorder.dispatch_groups(&self.play, bindings, &[part * SPAN_STRIDE], groups);
+            recorder.dispatch_workgroups(&self.play, bindings, &[part * SPAN_STRIDE], groups);
         }
     }
 }

@@ -5,9 +5,10 @@ use super::context::is_software;
 use super::instance_colliders::Kernel;
 use super::limits::STORAGE_BUFFERS;
 use super::maker::Maker;
+use super::recorder::MAX_WORKGROUPS_PER_AXIS;
 use super::shader::unrolled;
 use super::stage::Slot::{Read, Span, Uniform, Write};
-use super::stage::{SIZE, Slot, Stage, WORKGROUP_SIZE};
+use super::stage::{SIZE, Slot, Stage, WORKGROUP_SIZE, flag};
 use super::store::PipelineStore;
 use super::sweep::sweep;
 use crate::constraints::xpbd::ScaledMaterial;
@@ -132,12 +133,12 @@ fn material_count(pool: &InstancePool) -> usize {
 }
 
 /// Number of multipliers per instance: a multiple of the multipliers per constraint of every kind.
-pub(super) fn lambda_room(pool: &InstancePool) -> usize {
+pub(super) fn lambda_capacity(pool: &InstancePool) -> usize {
     pool.asset.lambda_count.next_multiple_of(3)
 }
 
 pub(super) fn make_lambdas(maker: &Maker<'_>, pool: &InstancePool, keep_lambdas: bool) -> Result<wgpu::Buffer> {
-    let count = if keep_lambdas { lambda_room(pool) as u64 * u64::from(pool.capacity) } else { 0 };
+    let count = if keep_lambdas { lambda_capacity(pool) as u64 * u64::from(pool.capacity) } else { 0 };
     maker.empty("instances.lambdas", check_words("multipliers of all instances", count)?, BufferUsages::STORAGE)
 }
 
@@ -193,7 +194,7 @@ pub(super) fn constants(pool: &InstancePool) -> String {
     let numbers = [
         ("ASSET_PARTICLES", count),
         ("MATERIALS", material_count(pool)),
-        ("LAMBDA_ROOM", lambda_room(pool)),
+        ("LAMBDA_CAPACITY", lambda_capacity(pool)),
         ("TETHER_RUNS_AT", pool.asset.tether_runs_at()),
         ("RINGS_AT", places.rings),
         ("CORNERS_AT", places.corners),
@@ -265,7 +266,7 @@ fn make_stage(
     let colliders = kernel.map_or(FREE.to_owned(), Kernel::text);
     let text = pass(&constants(pool), &sweep, &colliders, workgroup);
     let text = unrolled(&text, &[("TETHER_PAIRS", pairs as usize)]);
-    let keep = ("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas)));
+    let keep = ("KEEP_LAMBDA", flag(keep_lambdas));
     let size = (SIZE, f64::from(workgroup.size()));
     let mut constants = vec![keep, size, ("TETHER_PAIRS", f64::from(pairs))];
     let mut slots = PLAY.to_vec();
@@ -293,7 +294,11 @@ pub(super) fn check_limits(pool: &InstancePool, workgroup: WorkgroupLayout, limi
             workgroup.size().max(normals_lanes(pool)).into(),
             limits.max_compute_invocations_per_workgroup.into(),
         ),
-        ("max_compute_workgroups_per_dimension", 65_535, limits.max_compute_workgroups_per_dimension.into()),
+        (
+            "max_compute_workgroups_per_dimension",
+            MAX_WORKGROUPS_PER_AXIS.into(),
+            limits.max_compute_workgroups_per_dimension.into(),
+        ),
         ("max_compute_workgroup_storage_size", memory, limits.max_compute_workgroup_storage_size.into()),
         ("max_uniform_buffer_binding_size", materials, limits.max_uniform_buffer_binding_size),
     ];
@@ -310,7 +315,7 @@ pub(super) fn required_limits(asset: &Scene, capacity: u32, settings: &Settings)
     let defaults = wgpu::Limits::default();
     let Ok(pool) = InstancePool::new(asset, capacity, *settings) else { return defaults };
     let (capacity, count) = (u64::from(capacity), asset.particle_count() as u64);
-    let lambdas = if settings.keeps_lambdas(false) { lambda_room(&pool) as u64 * capacity * 4 } else { 0 };
+    let lambdas = if settings.keeps_lambdas(false) { lambda_capacity(&pool) as u64 * capacity * 4 } else { 0 };
     let records = pool.asset.record_words as u64 * 4;
     let words = pool.words_with(pool.capacity) as u64 * 4;
     let largest = (count + 1).saturating_mul(capacity * 32).max(words).max(lambdas).max(records).next_multiple_of(256);

@@ -211,9 +211,11 @@ impl Instances {
         for _ in 0..steps {
             match colliders {
                 Some(colliders) => colliders.record(&mut recorder, self.len()),
-                None => recorder.dispatch_groups(&self.play, play, &[], self.len().div_ceil(self.workgroup.instances)),
+                None => {
+                    recorder.dispatch_workgroups(&self.play, play, &[], self.len().div_ceil(self.workgroup.instances))
+                }
             }
-            recorder.dispatch_groups(&self.normals_stage, normals, &[], surfaces);
+            recorder.dispatch_workgroups(&self.normals_stage, normals, &[], surfaces);
         }
         if steps > 0 {
             self.colliders_moved.store(true, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! Reads of the state of instances; they wait for the device, on native targets only.
 
-use super::instance_pool::lambda_room;
+use super::instance_pool::lambda_capacity;
 use super::instances::Instances;
 use super::readback::Readback;
 use super::reading::{decode_scalars, read};
@@ -55,7 +55,7 @@ impl Instances {
         if coloring.order.is_empty() {
             return Ok(Vec::new());
         }
-        let first = slot as usize * lambda_room(&self.pool) + self.pool.asset.first_places[kind] as usize * lambdas;
+        let first = slot as usize * lambda_capacity(&self.pool) + self.pool.asset.first_places[kind] as usize * lambdas;
         let (first, size) = (first as u64 * 4, (coloring.order.len() * lambdas) as u64 * 4);
         let sorted = read(&self.device, &self.queue, |encoder| {
             Readback::of_part(&self.device, encoder, &self.buffers.lambdas, first, size, decode_scalars)

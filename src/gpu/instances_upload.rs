@@ -1,8 +1,7 @@
 //! Writes of the host state of instances to their buffers.
 
-use super::instance_pool::{PoolParams, lambda_room};
+use super::instance_pool::{PoolParams, lambda_capacity};
 use super::instances::Instances;
-use crate::schedule::rings::normal;
 use crate::settings::Settings;
 use glam::Vec4;
 
@@ -21,7 +20,7 @@ impl Instances {
                 let own = &positions[begin..];
                 let position = |particle: usize| Vec4::from(own[particle]).truncate();
                 let rings = &self.pool.controls.compiled.rings;
-                normals.extend((0..count).map(|k| normal(rings, k, position).extend(0.0).to_array()));
+                normals.extend((0..count).map(|k| rings.normal(k, position).extend(0.0).to_array()));
             }
             let [[x, y, z, scale], rotation] = self.pool.placement(slot).rows();
             // The negative scale marks the slot's other state as invalid.
@@ -31,8 +30,8 @@ impl Instances {
         self.write(&self.buffers.velocities, first * count, &velocities);
         self.write(&self.buffers.normals, first * count, &normals);
         self.write(&self.buffers.motions, 2 * (self.pool.capacity as usize * count + first), &put);
-        let room = if self.keep_lambdas { lambda_room(&self.pool) } else { 0 };
-        self.write(&self.buffers.lambdas, first * room, &vec![0.0f32; slots.len() * room]);
+        let capacity = if self.keep_lambdas { lambda_capacity(&self.pool) } else { 0 };
+        self.write(&self.buffers.lambdas, first * capacity, &vec![0.0f32; slots.len() * capacity]);
     }
 
     /// Writes the slots of the instances from `place` on.

@@ -10,7 +10,7 @@ use crate::constraints::plasticity::PlasticState;
 use crate::error::Result;
 use crate::schedule::chains::chain_kinds;
 use crate::schedule::coloring::Span;
-use crate::schedule::compiled::CompiledKind;
+use crate::schedule::compiled_kind::CompiledKind;
 use crate::sim::controls::Controls;
 use wgpu::BufferUsages;
 

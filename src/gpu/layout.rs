@@ -139,7 +139,7 @@ fn targets_have_the_layout_of_their_pass() {
 
 #[test]
 fn instance_pools_have_the_layout_of_their_passes() {
-    let asset = "const MATERIALS = 1u; const ASSET_PARTICLES = 1u; const LAMBDA_ROOM = 0u; const TETHER_RUNS_AT = 0u; const RINGS_AT = 0u;
+    let asset = "const MATERIALS = 1u; const ASSET_PARTICLES = 1u; const LAMBDA_CAPACITY = 0u; const TETHER_RUNS_AT = 0u; const RINGS_AT = 0u;
         const CORNERS_AT = 0u; const CONTACTS_AT = 0u; const LIVE_AT = 0u; const SLOTS_AT = 0u; const ROWS_OF_SLOTS = 0u; const SURFACES = false;";
     let workgroups = [true, false].map(|near| instance_pool::WorkgroupLayout { threads: 8, instances: 1, near });
     let [near, far] = workgroups.map(|workgroup| {

@@ -4,6 +4,7 @@ use super::chains::LINK_BYTES;
 use super::contacts::{COLLIDER_CONTACT_BYTES, CONTACT_BYTES, TRIANGLE_CONTACT_BYTES};
 use super::kind_buffers::TREE_ROWS;
 use super::maker::check_size;
+use super::recorder::MAX_WORKGROUPS_PER_AXIS;
 use super::skinned::BIND_BYTES;
 use super::stage::WORKGROUP_SIZE;
 use crate::collision::events::event_bytes;
@@ -131,7 +132,7 @@ pub(super) fn check_device(limits: &wgpu::Limits) -> Result<()> {
     let demands = [
         ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS, limits.max_storage_buffers_per_shader_stage),
         ("max_compute_invocations_per_workgroup", WORKGROUP_SIZE, limits.max_compute_invocations_per_workgroup),
-        ("max_compute_workgroups_per_dimension", 65_535, limits.max_compute_workgroups_per_dimension),
+        ("max_compute_workgroups_per_dimension", MAX_WORKGROUPS_PER_AXIS, limits.max_compute_workgroups_per_dimension),
         ("max_dynamic_uniform_buffers_per_pipeline_layout", 1, dynamic),
     ];
     match demands.into_iter().find(|(_, needed, available)| needed > available) {

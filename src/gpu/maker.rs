@@ -70,6 +70,12 @@ impl<'a> Maker<'a> {
         queue.write_buffer(&buffer, 0, bytes);
         Ok(buffer)
     }
+
+    /// Two uniform buffers, for a flag of a pass that is 0 in some of its dispatches and 1 in others.
+    pub fn flags(&self, queue: &wgpu::Queue, label: &str) -> Result<[wgpu::Buffer; 2]> {
+        let make = |flag: u32| self.filled(queue, label, &[[flag, 0, 0, 0]], BufferUsages::UNIFORM);
+        Ok([make(0)?, make(1)?])
+    }
 }
 
 /// `Ok` if a buffer is within the limits.

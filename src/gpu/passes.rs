@@ -16,7 +16,7 @@ pub(super) enum Count {
     /// One thread each.
     Threads(fn(&Controls) -> u32),
     /// One workgroup each.
-    Groups(fn(&Controls) -> u32),
+    Workgroups(fn(&Controls) -> u32),
 }
 
 /// One row of the table.
@@ -199,7 +199,7 @@ pub(super) const PASSES: &[PassInfo] = &[
         entry: "restore_momentum",
         text: RESTORE_MOMENTUM,
         bindings: &SKINS,
-        count: Count::Groups(|controls| controls.compiled.skins.rows.len() as u32),
+        count: Count::Workgroups(|controls| controls.compiled.skins.rows.len() as u32),
     },
     PassInfo {
         pass: Pass::SolveTethers,
@@ -258,7 +258,7 @@ pub(super) const PASSES: &[PassInfo] = &[
             (Write, |b| &b.displacements),
             (Read, |b| &b.bodies),
         ],
-        count: Count::Groups(|controls| controls.compiled.bodies.len() as u32),
+        count: Count::Workgroups(|controls| controls.compiled.bodies.len() as u32),
     },
     PassInfo {
         pass: Pass::Follow,
@@ -271,6 +271,7 @@ pub(super) const PASSES: &[PassInfo] = &[
             (Read, |b| &b.followers),
             (Write, |b| &b.displacements),
             (Write, |b| &b.residuals),
+            (Write, |b| &b.status),
         ],
         count: Count::Threads(|controls| controls.compiled.followers.len() as u32),
     },

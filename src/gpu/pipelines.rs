@@ -7,13 +7,13 @@ use super::kind_buffers::TREE_ROWS;
 use super::passes::PASSES;
 use super::shader::unrolled;
 use super::stage::Slot::{Read, Span, Uniform, Write};
-use super::stage::{SIZE, Slot, Stage, WORKGROUP_SIZE};
+use super::stage::{SIZE, Slot, Stage, WORKGROUP_SIZE, flag};
 use super::store::PipelineStore;
 use super::tiles;
 use crate::constraints::{Function, KindInfo, Measure, group};
 use crate::schedule::clusters;
-use crate::schedule::compiled::CompiledKind;
 use crate::schedule::compiled::CompiledScene;
+use crate::schedule::compiled_kind::CompiledKind;
 use crate::schedule::plan::{FEW_PINS, Pass, Plan};
 use crate::schedule::trees::{LEAST_LEAF, MOST_TURN, ROOT, ROUNDS};
 use crate::settings::Settings;
@@ -196,7 +196,7 @@ impl TetheredStage {
         let constants = [
             ("MOST_TETHERS", f64::from(controls.compiled.most_tethers)),
             ("TETHER_PAIRS", f64::from(pairs)),
-            ("ALL_TETHERED", f64::from(u8::from(controls.compiled.all_tethered))),
+            ("ALL_TETHERED", flag(controls.compiled.all_tethered)),
             ("ANCHORS", f64::from(anchors)),
         ];
         let loops = [("TETHER_PAIRS", pairs as usize), ("ANCHORS", anchors as usize)];
@@ -227,7 +227,7 @@ impl KindStages {
             let size = if entry == tiles::ENTRY { tiles::WORKGROUP_SIZE } else { WORKGROUP_SIZE };
             let entry = if wide { format!("{entry}_wide") } else { entry.to_owned() };
             let slots = if info.is_group() { GROUP.as_slice() } else { slots };
-            let constants = [("KEEP_LAMBDA", f64::from(u8::from(keep_lambdas))), (SIZE, f64::from(size))];
+            let constants = [("KEEP_LAMBDA", flag(keep_lambdas)), (SIZE, f64::from(size))];
             Stage::new(store, &name, &entry, &text, slots, &constants)
         };
         let trees = || {

@@ -5,6 +5,9 @@ use super::contacts::{Bound, Size};
 use super::pipelines::{KindStages, Projection};
 use super::stage::Stage;
 
+/// The limit of WebGPU on the workgroups of a dispatch along one axis.
+pub(super) const MAX_WORKGROUPS_PER_AXIS: u32 = 65_535;
+
 /// A compute pass, and the pipeline that is set in it.
 pub(super) struct Recorder<'a> {
     pass: wgpu::ComputePass<'a>,
@@ -15,7 +18,7 @@ pub(super) struct Recorder<'a> {
 /// Ping-pong indices: which of two buffers the next pass reads.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PingPong {
-    /// Of the anchors.
+    /// Of the positions of pins that tethers read; each pass writes the other.
     pub anchors: usize,
 }
 
@@ -29,9 +32,11 @@ impl<'a> Recorder<'a> {
     }
 
     pub fn dispatch(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], threads: u32) {
-        self.dispatch_groups(stage, bindings, offsets, threads.div_ceil(stage.workgroup_size));
+        self.dispatch_workgroups(stage, bindings, offsets, threads.div_ceil(stage.workgroup_size));
     }
 
+    /// Dispatches a projection of one kind. `offset` is the byte offset of its row in the span buffer; `count` is the number
+    /// of constraints, trees, tiles or clusters.
     pub fn dispatch_kind(
         &mut self,
         stages: &'a KindStages,
@@ -40,20 +45,21 @@ impl<'a> Recorder<'a> {
         offset: u32,
         count: u32,
     ) {
-        let place = projection as usize;
-        let (stage, bindings) = (&stages.stages[place], &bindings.projections[place]);
-        if let (Some(stage), Some(bindings)) = (stage, bindings) {
-            let wide = stages.wide || projection == Projection::Clusters;
-            let groups = if wide { count } else { count.div_ceil(stage.workgroup_size) };
-            self.dispatch_groups(stage, bindings, &[offset], groups);
-        }
+        let index = projection as usize;
+        let (Some(stage), Some(bindings)) = (&stages.stages[index], &bindings.projections[index]) else {
+            debug_assert!(false, "{projection:?} is in the plan, but not compiled");
+            return;
+        };
+        let is_workgroup_each = stages.wide || projection == Projection::Clusters;
+        let workgroups = if is_workgroup_each { count } else { count.div_ceil(stage.workgroup_size) };
+        self.dispatch_workgroups(stage, bindings, &[offset], workgroups);
     }
 
     pub fn dispatch_sized(&mut self, bound: &'a Bound, size: Size<'_>) {
         let Bound { stage, bindings, .. } = bound;
         match size {
             Size::Threads(threads) => self.dispatch(stage, bindings, &[], threads),
-            Size::Groups(groups) => self.dispatch_groups(stage, bindings, &[], groups),
+            Size::Workgroups(count) => self.dispatch_workgroups(stage, bindings, &[], count),
             Size::Indirect(buffer, offset) => {
                 self.set(stage, bindings, &[]);
                 self.pass.dispatch_workgroups_indirect(buffer, offset);
@@ -61,13 +67,20 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    pub fn dispatch_groups(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32], groups: u32) {
-        if groups == 0 {
+    pub fn dispatch_workgroups(
+        &mut self,
+        stage: &'a Stage,
+        bindings: &wgpu::BindGroup,
+        offsets: &[u32],
+        workgroups: u32,
+    ) {
+        if workgroups == 0 {
             return;
         }
         self.set(stage, bindings, offsets);
-        // Rows of 65 535 workgroups, as `thread_index` of the shaders counts them.
-        self.pass.dispatch_workgroups(groups.min(65_535), groups.div_ceil(65_535), 1);
+        // Rows of workgroups: shaders compute the index with `thread_index` and skip those beyond the count.
+        let (row, rows) = (workgroups.min(MAX_WORKGROUPS_PER_AXIS), workgroups.div_ceil(MAX_WORKGROUPS_PER_AXIS));
+        self.pass.dispatch_workgroups(row, rows, 1);
     }
 
     fn set(&mut self, stage: &'a Stage, bindings: &wgpu::BindGroup, offsets: &[u32]) {

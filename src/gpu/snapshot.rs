@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, PartialEq)]
 pub struct Snapshot {
     pub(super) scene: String,
-    pub(super) shape: String,
+    pub(super) layout: String,
     pub(super) settings: Settings,
     pub(super) host: Vec<u32>,
     pub(super) sections: Vec<Section>,
@@ -128,12 +128,12 @@ impl Solver {
         let buffers = state_buffers(&self.buffers, &self.contacts, &self.controls);
         let (names, copied): (Vec<String>, Vec<_>) =
             buffers.into_iter().map(|(name, buffer, size)| (name, (buffer, 0, size))).unzip();
-        let (scene, shape) = (self.controls.scene_fingerprint(), self.controls.shape_fingerprint());
+        let (scene, layout) = (self.controls.scene_fingerprint(), self.controls.layout_fingerprint());
         let (settings, host) = (self.asked, host.0);
         Readback::of_parts(&self.device, encoder, &copied, move |parts| {
             let sections = names.iter().zip(parts).map(|(name, bytes)| Section::new(name, bytes));
-            let (scene, shape, host) = (scene.clone(), shape.clone(), host.clone());
-            Snapshot { scene, shape, settings, host, sections: sections.collect() }
+            let (scene, layout, host) = (scene.clone(), layout.clone(), host.clone());
+            Snapshot { scene, layout, settings, host, sections: sections.collect() }
         })
     }
 
@@ -175,7 +175,7 @@ impl Solver {
     ///
     /// # Errors
     /// Nothing changes on an error.
-    /// - [`Error::SnapshotMismatch`]: another scene, or settings that shape buffers or the order of constraints.
+    /// - [`Error::SnapshotMismatch`]: another scene, or settings that determine buffers or the order of constraints.
     /// - [`Error::SnapshotBytes`]: the state does not fit the solver.
     /// - [`Error::LimitExceeded`]: lists of contacts or colliders exceed the limits of this device.
     /// - [`Error::DeviceLost`], [`Error::Gpu`].
@@ -205,10 +205,10 @@ impl Solver {
         Ok(())
     }
 
-    /// The host state of a snapshot of the same scene and shape.
+    /// The host state of a snapshot of the same scene and layout.
     fn restored_controls(&self, snapshot: &Snapshot) -> Result<(Clock, Controls)> {
-        let own = [self.controls.scene_fingerprint(), self.controls.shape_fingerprint()];
-        let pairs = [("scene", &snapshot.scene), ("shape", &snapshot.shape)].into_iter().zip(own);
+        let own = [self.controls.scene_fingerprint(), self.controls.layout_fingerprint()];
+        let pairs = [("scene", &snapshot.scene), ("settings", &snapshot.layout)].into_iter().zip(own);
         for ((what, of_snapshot), solver) in pairs {
             if *of_snapshot != solver {
                 return Err(Error::SnapshotMismatch { what, snapshot: of_snapshot.clone(), solver });
@@ -220,6 +220,9 @@ impl Solver {
         let mut reader = WordReader(&snapshot.host);
         let clock = Clock::read(&mut reader)?;
         controls.read_words(&mut reader)?;
+        // Ids given after the snapshot name no later object.
+        controls.colliders = controls.colliders.after(&self.controls.colliders);
+        controls.attachments = controls.attachments.after(&self.controls.attachments);
         if !reader.0.is_empty() {
             return Err(damaged(format!("{} words follow its state", reader.0.len())));
         }

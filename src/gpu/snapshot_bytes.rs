@@ -1,7 +1,7 @@
 //! The byte format of snapshots.
 //!
 //! Little endian: the mark `supplesn`, version (`u32`), size of the body (`u64`), hash of the body (`u64`), body. The body holds the
-//! fingerprints of scene and shape, the settings and the host state in words, and the buffers. Texts, words and buffers
+//! fingerprints of scene and layout, the settings and the host state in words, and the buffers. Texts, words and buffers
 //! follow their size in bytes (`u64`). A buffer ends at its last byte other than 0, and follows its full size.
 
 use super::snapshot::Snapshot;
@@ -47,7 +47,7 @@ impl Snapshot {
         self.settings.write_words(&mut settings);
         let mut body = Vec::new();
         put(&mut body, self.scene.as_bytes());
-        put(&mut body, self.shape.as_bytes());
+        put(&mut body, self.layout.as_bytes());
         put_words(&mut body, &settings.0);
         put_words(&mut body, &self.host);
         body.extend((self.sections.len() as u64).to_le_bytes());
@@ -90,7 +90,7 @@ impl Snapshot {
             return Err(damaged(format!("the hash of its {size} bytes differs from that in its header")));
         }
         let mut r = ByteReader(body);
-        let (scene, shape, settings, host) = (r.text()?, r.text()?, r.words()?, r.words()?);
+        let (scene, layout, settings, host) = (r.text()?, r.text()?, r.words()?, r.words()?);
         let mut settings = WordReader(&settings);
         let settings = Settings::read_words(&mut settings)?;
         let mut sections = Vec::new();
@@ -102,7 +102,7 @@ impl Snapshot {
             }
             sections.push(Section { name, size, bytes });
         }
-        Ok(Self { scene, shape, settings, host, sections })
+        Ok(Self { scene, layout, settings, host, sections })
     }
 }
 

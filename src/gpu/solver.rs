@@ -250,7 +250,7 @@ impl Solver {
             };
             match PASSES[row].count {
                 Count::Threads(count) => recorder.dispatch(stage, bound, &[], count(controls)),
-                Count::Groups(count) => recorder.dispatch_groups(stage, bound, &[], count(controls)),
+                Count::Workgroups(count) => recorder.dispatch_workgroups(stage, bound, &[], count(controls)),
             }
         } else if let Some((bound, size)) = self.contacts.dispatch(pass, controls, &self.contact_params) {
             recorder.dispatch_sized(bound, size);

@@ -14,6 +14,11 @@ pub(super) const SIZE: &str = "WORKGROUP_SIZE";
 /// Bytes from one row of the span buffer to the next: the alignment of dynamic offsets that every device accepts.
 pub(super) const SPAN_STRIDE: u32 = 256;
 
+/// Returns the value of a boolean constant of a shader.
+pub(super) fn flag(value: bool) -> f64 {
+    f64::from(u8::from(value))
+}
+
 /// Access of a pass to a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Slot {

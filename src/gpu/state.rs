@@ -12,7 +12,6 @@ use crate::constraints::plasticity::PlasticState;
 use crate::constraints::{Kind, kind_index};
 use crate::error::Result;
 use crate::scene::{Material, MaterialId};
-use crate::schedule::rings::normal;
 use crate::settings::{Execution, Settings};
 use crate::sim::controls::ChangedConstraints;
 use wgpu::BufferUsages;
@@ -268,7 +267,7 @@ impl Solver {
         if !rings.is_empty() {
             // Normals to draw before the first step.
             let position = |particle: usize| glam::Vec3::from(scene.positions[particle]);
-            let normals = (0..scene.particle_count()).map(|i| normal(rings, i, position).extend(0.0).to_array());
+            let normals = (0..scene.particle_count()).map(|i| rings.normal(i, position).extend(0.0).to_array());
             self.write(&self.buffers.normals, 0, &normals.collect::<Vec<_>>());
         }
     }

@@ -7,7 +7,8 @@
 //! The records of all kinds are in one buffer, the multipliers in another. The *place* of a constraint is the index of
 //! both.
 
-use crate::schedule::compiled::{CompiledKind, CompiledScene, MAX_LOOP};
+use crate::schedule::compiled::{CompiledScene, MAX_LOOP};
+use crate::schedule::compiled_kind::CompiledKind;
 use crate::schedule::tiling::{PHASES, TILE_WORDS};
 use crate::settings::Settings;
 

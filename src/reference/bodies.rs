@@ -3,7 +3,6 @@
 use super::Reference;
 use crate::constraints::group;
 use crate::geometry::vector::solve_symmetric;
-use crate::schedule::rings::normal;
 use glam::Vec3;
 
 /// Factor on the mass of all free particles that a pin counts with in the rigid motion of a skin. A skin with one pin
@@ -128,8 +127,14 @@ impl Reference {
     pub(super) fn follow(&mut self, row: usize) {
         let follower = self.controls.compiled.followers[row];
         let i = follower.particle as usize;
-        self.positions[i] = follower.place(|source| self.positions[source as usize]);
-        self.velocities[i] = follower.place(|source| self.velocities[source as usize]);
+        let place = follower.place(|source| self.positions[source as usize]);
+        let velocity = follower.place(|source| self.velocities[source as usize]);
+        if place.is_finite() && velocity.is_finite() {
+            (self.positions[i], self.velocities[i]) = (place, velocity);
+        } else {
+            self.velocities[i] = Vec3::ZERO;
+            self.count_quarantined(i);
+        }
         // A follower stays in place during a step.
         self.displacements[i] = Vec3::ZERO;
         self.position_residuals[i] = Vec3::ZERO;
@@ -138,6 +143,6 @@ impl Reference {
     }
 
     pub(super) fn normal(&mut self, i: usize) {
-        self.normals[i] = normal(&self.controls.compiled.rings, i, |particle| self.positions[particle]);
+        self.normals[i] = self.controls.compiled.rings.normal(i, |particle| self.positions[particle]);
     }
 }

@@ -3,7 +3,7 @@
 use super::Reference;
 use super::contacts::ActiveContact;
 use super::search::cell_at;
-use crate::collision::crossing::{NO_WING, crossing, mark, push, way_out};
+use crate::collision::crossing::{NO_WING, edge_crossing, exit_direction, mark, push};
 use crate::collision::pair::{Contact, PairKind, closest, pack};
 use crate::geometry::vector::length;
 use std::collections::{BTreeSet, HashMap};
@@ -54,7 +54,7 @@ impl Reference {
                 let may = self.contact_params.touch(contact_elements.material(a), contact_elements.material(c));
                 let particles = [a, b, c, d, e];
                 let p = particles.map(|i| x(i) - x(a));
-                if !shared && may && crossing(p).is_some() && !self.is_crossed_at_rest(particles) {
+                if !shared && may && edge_crossing(p).is_some() && !self.is_crossed_at_rest(particles) {
                     found.insert([a, b, c, d, e, left, right]);
                 }
             }
@@ -78,7 +78,7 @@ impl Reference {
         let p = particles.map(|i| contact_elements.rest(i) - contact_elements.rest(a));
         let near = [p[0], p[1]].map(|end| closest(PairKind::VertexTriangle, [end, p[2], p[3], p[4]]).distance);
         let thickness = self.radius(a, &[a, b]) + self.radius(c, &[c, d, e]);
-        crossing(p).is_some() || near[0].min(near[1]) < thickness
+        edge_crossing(p).is_some() || near[0].min(near[1]) < thickness
     }
 
     /// Adds the contacts that push edges out of the triangles that they still pass through.
@@ -89,9 +89,9 @@ impl Reference {
             let origin = self.positions[a as usize];
             let x = |i: u32| self.positions[i as usize] - origin;
             let p = [a, b, c, d, e].map(x);
-            let Some(weights) = crossing(p) else { continue };
+            let Some(weights) = edge_crossing(p) else { continue };
             let wings = [left, right].into_iter().filter(|&wing| wing != NO_WING).map(x);
-            let exit = way_out(p, wings);
+            let exit = exit_direction(p, wings);
             let l = length(exit);
             if l == 0.0 || !l.is_finite() {
                 continue;

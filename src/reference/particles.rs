@@ -112,9 +112,13 @@ impl Reference {
     pub(super) fn finish_entity(&mut self, i: usize) {
         self.velocities[i] = self.displacements[i] / self.params.h;
         if std::mem::take(&mut self.quarantined[i]) {
-            self.non_finite_count += 1;
-            self.first_non_finite = Some(self.first_non_finite.map_or(i as u32, |first| first.min(i as u32)));
+            self.count_quarantined(i);
         }
+    }
+
+    pub(super) fn count_quarantined(&mut self, i: usize) {
+        self.non_finite_count += 1;
+        self.first_non_finite = Some(self.first_non_finite.map_or(i as u32, |first| first.min(i as u32)));
     }
 
     pub(super) fn particle_count(&self) -> usize {

@@ -7,7 +7,7 @@ use crate::constraints::plasticity::PlasticState;
 use crate::error::Result;
 use crate::geometry::vector::{kept_of_position, two_sum};
 use crate::scene::{Material, MaterialId};
-use crate::schedule::compiled::CompiledKind;
+use crate::schedule::compiled_kind::CompiledKind;
 use crate::settings::Settings;
 use crate::sim::attachments::IN_SPACE;
 use crate::sim::shifted;

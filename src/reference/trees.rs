@@ -3,7 +3,7 @@
 use super::Reference;
 use crate::constraints::xpbd::ScaledMaterial;
 use crate::geometry::vector::{Symmetric, add_outer, dot, inverse_symmetric, length, times_symmetric};
-use crate::schedule::compiled::CompiledKind;
+use crate::schedule::compiled_kind::CompiledKind;
 use crate::schedule::trees::{LEAST_LEAF, MOST_TURN, ROOT, ROUNDS};
 use glam::Vec3;
 

@@ -100,7 +100,7 @@ impl Reference {
             if !collider.is_near(center, reach) {
                 continue;
             }
-            let Some(own) = self.triangle_contact(index, triangle) else { continue };
+            let Some(own) = self.contact_with(index, triangle) else { continue };
             let (depth, opposite) = match &best {
                 Some(best) => (best.depth, dot(own.normal, best.normal) < OPPOSITE),
                 None => (0.0, false),
@@ -124,7 +124,7 @@ impl Reference {
     }
 
     /// The contact of a triangle with a collider.
-    fn triangle_contact(&self, index: usize, triangle: &Triangle) -> Option<Candidate> {
+    fn contact_with(&self, index: usize, triangle: &Triangle) -> Option<Candidate> {
         let (params, collider) = (&self.contact_params, &self.colliders[index]);
         let may_meet = !collider.is_removed() && params.touch(triangle.side.material, collider.material);
         if collider.shape == HALF_SPACE || !may_meet {
@@ -141,7 +141,7 @@ impl Reference {
             let center = frame.turned_into(mixed(Vec3::splat(1.0 / 3.0), start));
             view.side = if sample(collider, data, center, keep).distance < 0.0 { -1.0 } else { 1.0 };
         }
-        let deepest = view.deepest(local)?;
+        let deepest = view.deepest_point(local)?;
         let w = Vec3::from(triangle.corners.map(|corner| self.controls.inverse_masses[corner]));
         let weighted = deepest.weights * deepest.weights * w;
         let inverse_mass = (weighted.x + weighted.y) + weighted.z;

@@ -292,7 +292,8 @@ impl Scene {
     fn push_cloth_vertices(&mut self, cloth: &Measured<'_>, triangles: usize, fabric: &Fabric) -> Result<Range<u32>> {
         let (positions, base) = (cloth.positions, cloth.base);
         let masses = inverse_masses(&cloth.links.areas, fabric.area_density)?;
-        let reserve = fabric.tearing.map_or(0, |tearing| tearing.reserve(positions.len(), triangles));
+        let in_triangles = positions.len() - cloth.links.report.isolated_vertices as usize;
+        let reserve = fabric.tearing.map_or(0, |tearing| tearing.reserve(in_triangles, triangles));
         self.check_room("particles", positions.len() + reserve as usize)?;
         self.push_vertices(positions, masses);
         Ok(self.push_reserve(base..base + positions.len() as u32, reserve))

@@ -1,6 +1,6 @@
 //! Compliances scaled by particle.
 
-use super::{Material, MaterialId, Scene};
+use super::{ConstraintSet, Material, MaterialId, Scene};
 use crate::error::{Error, Result};
 use std::ops::Range;
 
@@ -52,7 +52,9 @@ impl Scene {
     /// For each constraint whose material changes, its kind, the place of the material among the words, and the material.
     fn scaled_materials(&self, scale_of: impl Fn(&u32) -> Option<f64>) -> Result<Vec<(usize, usize, Material)>> {
         let mut scaled = Vec::new();
-        let sets = self.constraints.iter().enumerate().filter(|(_, set)| !set.info.is_group());
+        // Groups have no fixed particles, joints of rods have orientations only.
+        let has_points = |set: &ConstraintSet| !set.info.is_group() && set.info.point_count() > 0;
+        let sets = self.constraints.iter().enumerate().filter(|(_, set)| has_points(set));
         for (kind, set) in sets {
             let (count, arity) = (set.info.point_count(), set.info.arity);
             for (index, record) in set.records().enumerate() {

@@ -1,7 +1,7 @@
 //! Elasticity of soft and rigid bodies: constraints and material laws.
 
 use super::Material;
-use crate::error::{Error, Result, check_non_negative, check_positive};
+use crate::error::{Error, Result, check_positive};
 
 /// The elastic model of a body.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -93,7 +93,7 @@ impl Elasticity {
         match *self {
             Self::NeoHookean { young, poisson_ratio, damping_time } => {
                 check_positive("Young's modulus of a body", young)?;
-                check_non_negative("damping time of a body", damping_time)?;
+                Material { damping_time, ..Material::RIGID }.check("a body")?;
                 if (0.0..=MAX_POISSON_RATIO).contains(&poisson_ratio) {
                     return Ok(());
                 }
@@ -101,7 +101,7 @@ impl Elasticity {
             }
             Self::Elastic { young, bulk, damping_time } => {
                 check_positive("Young's modulus of a body", young)?;
-                check_non_negative("damping time of a body", damping_time)?;
+                Material { damping_time, ..Material::RIGID }.check("a body")?;
                 if bulk >= 0.0 { Ok(()) } else { Err(Error::invalid("bulk modulus of a body", bulk, "at least 0")) }
             }
             Self::Rigid { shape } => shape.check("the shape of a body"),

@@ -44,7 +44,10 @@ impl Scene {
         let positions = &mut self.positions;
         for follower in &self.followers {
             let place = follower.place(|source| Vec3::from(positions[source as usize]));
-            positions[follower.particle as usize] = place.into();
+            // The weighted sum of finite positions may overflow.
+            if place.is_finite() {
+                positions[follower.particle as usize] = place.into();
+            }
         }
     }
 
@@ -60,6 +63,7 @@ impl Scene {
         let what = || format!("follower {}", self.followers.len());
         for source in sources {
             self.check_particle(&what(), source)?;
+            self.check_in_use(&what(), source)?;
             if follows(&self.followers, source) {
                 return Err(Error::invalid(
                     format!("source of {}", what()),

@@ -1,16 +1,17 @@
 //! The bends of a grid on one level or two: second differences over one cell, and over two.
 //!
-//! One sweep holds a bend if its scaled compliance α̃ = α/h² is at least about W/2, with W = Σ w|∇C|². The ratio α̃/W is small for
-//! small cells. For a bend over two cells it is 8 times that of a bend over one, with half as many bends. The rigidity is
-//! therefore divided: bends over one cell keep the share that a sweep holds, bends over two cells have the rest.
+//! One sweep resolves a bend if its scaled compliance α̃ = α/h² is at least about W/2, with W = Σ w|∇C|². The ratio α̃/W is small
+//! for small cells. For a bend over two cells it is 8 times that of a bend over one, with half as many bends. The rigidity is
+//! therefore divided: bends over one cell get the share min(α̃/W, 1) of it, which leaves a factor of two, and at least 1/8. Bends
+//! over two cells get the rest.
 //! Decision: `docs/decisions/0033-bends-in-one-sweep.md`.
 
 use super::bending::GridLines;
 use super::{Fabric, MaterialId, Scene};
 use crate::constraints::{IsometricBend, LineBend};
 
-/// The substep h for which the rigidity is divided \[s\]: that of the default settings.
-const SUBSTEP: f32 = 1.0 / 1200.0;
+/// The substep h for which the rigidity is divided \[s\].
+const SUBSTEP: f32 = crate::settings::DEFAULT_SUBSTEP as f32;
 
 /// The least share of bends over one cell. Wrinkles of two cells are as stiff as this share of the rigidity.
 const LEAST_SHARE: f32 = 0.125;
@@ -26,15 +27,19 @@ struct Shares {
 
 impl Shares {
     fn new(lines: GridLines, fabric: &Fabric) -> Self {
-        // A tear parts bends over four triangles at most.
+        // A tear can only change bends over at most four triangles, so tearable cloth has none over two cells.
         if fabric.tearing.is_some() {
             return Self { lines: [1.0; 2], twist: 1.0 };
         }
         let [a, b] = lines.cell();
         // With w = 1/(ρ a b) and scales for B = 1, W is 6/(ρ a⁴) along a and 8/(ρ a² b²) across a cell.
-        let mass = fabric.area_density / (fabric.flexural_rigidity * SUBSTEP * SUBSTEP);
+        // ρ/(B h²) [1/m⁴]: α̃/W is this times a⁴/6 along a line, and times (a b)²/8 across a cell.
+        let density_ratio = fabric.area_density / (fabric.flexural_rigidity * SUBSTEP * SUBSTEP);
         let share = |ratio: f32| ratio.clamp(LEAST_SHARE, 1.0);
-        Self { lines: [a, b].map(|side| share(mass * side.powi(4) / 6.0)), twist: share(mass * (a * b).powi(2) / 8.0) }
+        Self {
+            lines: [a, b].map(|side| share(density_ratio * side.powi(4) / 6.0)),
+            twist: share(density_ratio * (a * b).powi(2) / 8.0),
+        }
     }
 }
 
@@ -96,10 +101,11 @@ impl Scene {
         let [a, b] = lines.cell();
         // The number of particles of a side that lie in blocks, and of cells.
         let blocks = |count: u32| if share < 1.0 { (count - 1) / 2 * 2 } else { 0 };
-        let mut push = |r: u32, c: u32, span: u32, area: f32| {
+        // `cells` is the number of cells whose energy the bend has.
+        let mut push = |r: u32, c: u32, span: u32, cells: f32| {
             let at = |r: u32, c: u32| base + r * columns + c;
             let particles = [at(r, c), at(r, c + span), at(r + span, c), at(r + span, c + span)];
-            let twist = (2.0 * area / (a * b)).sqrt() / (span * span) as f32;
+            let twist = (2.0 * cells / (a * b)).sqrt() / (span * span) as f32;
             self.push_constraint(&IsometricBend { particles, coefficients: [twist, -twist, -twist] }, id);
         };
         let in_blocks = [blocks(rows), blocks(columns)];

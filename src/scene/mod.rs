@@ -298,9 +298,10 @@ impl Scene {
         &self.inverse_masses
     }
 
-    /// The particles that are initially pinned.
+    /// The particles that are initially pinned; followers are not.
     pub fn pinned_particles(&self) -> impl Iterator<Item = u32> {
-        (0..self.pinned.len() as u32).filter(|&particle| self.is_pinned(particle))
+        let is_pinned = |&particle: &u32| self.is_pinned(particle) && !follows(&self.followers, particle);
+        (0..self.pinned.len() as u32).filter(is_pinned)
     }
 
     pub(crate) fn is_pinned(&self, particle: u32) -> bool {

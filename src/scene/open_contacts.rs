@@ -63,7 +63,7 @@ impl Scene {
         self.particle_contacts.get(particle as usize).map(|id| id.index())
     }
 
-    /// By contact material, the largest edge of a lattice cube \[m\]: the shortest edge of a tetrahedron with followers.
+    /// By contact material, the largest edge of a lattice cube \[m\], from the tetrahedra with followers.
     fn lattice_spacings(&self) -> Vec<f32> {
         let mut spacings = vec![0.0f32; self.contact_materials.len()];
         // Sources in triangles are those of surfaces.
@@ -73,8 +73,12 @@ impl Scene {
             let [a, b, c, d] = follower.sources;
             let Some(material) = self.contact_of(a) else { continue };
             let edges = [[a, b], [a, c], [a, d], [b, c], [b, d], [c, d]];
-            let shortest = edges.map(|edge| self.rest_distance(edge)).into_iter().fold(f32::INFINITY, f32::min);
-            spacings[material] = spacings[material].max(shortest);
+            let lengths = edges.map(|edge| self.rest_distance(edge));
+            let shortest = lengths.into_iter().fold(f32::INFINITY, f32::min);
+            let longest = lengths.into_iter().fold(0.0, f32::max);
+            // The edges of the tetrahedron in the middle of a cube are the diagonals of its faces.
+            let is_middle = longest < 1.2 * shortest;
+            spacings[material] = spacings[material].max(if is_middle { CLOSED * shortest } else { shortest });
         }
         spacings
     }

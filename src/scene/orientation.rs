@@ -99,6 +99,7 @@ impl Scene {
     pub(super) fn check_entities(&self, what: impl Fn() -> String, info: &KindInfo, entities: &[u32]) -> Result<()> {
         let (points, orientations) = entities.split_at(entities.len() - info.orientations);
         check_indices(&what, "particle", points, self.particle_count())?;
+        points.iter().try_for_each(|&particle| self.check_in_use(&what(), particle))?;
         check_indices(&what, "orientation", orientations, self.orientations.len())
     }
 

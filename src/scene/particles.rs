@@ -83,10 +83,11 @@ impl Scene {
     /// ([`crate::Solver::set_target`]).
     ///
     /// # Errors
-    /// The particle does not exist.
+    /// The particle does not exist, is in reserve for tears or is a follower.
     pub fn pin(&mut self, particle: u32) -> Result<()> {
         self.check_particle("pin", particle)?;
         self.check_in_use("pin", particle)?;
+        self.check_no_follower("pin", particle, 1)?;
         self.pinned[particle as usize] = true;
         Ok(())
     }

@@ -22,7 +22,7 @@ impl Scene {
     pub fn set_plasticity<K: Kind>(&mut self, constraints: Range<u32>, plasticity: Plasticity) -> Result<()> {
         plasticity.check(K::INFO)?;
         let set = &mut self.constraints[kind_index(K::INFO)];
-        if constraints.start > constraints.end || constraints.end as usize > set.len() {
+        if constraints.end as usize > set.len() && !constraints.is_empty() {
             return Err(Error::IndexOutOfRange {
                 what: format!("end of the range {constraints:?} in set_plasticity"),
                 target: K::INFO.name,

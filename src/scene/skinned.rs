@@ -187,6 +187,7 @@ impl Scene {
         let row = self.skinned.rows.len();
         let what = || format!("skinned particle {row}");
         self.check_particle(&what(), skinned.particle)?;
+        self.check_in_use(&what(), skinned.particle)?;
         self.check_no_follower(&what(), skinned.particle, 1)?;
         if self.skinned.contains(skinned.particle) {
             return Err(Error::Skinned { what: what(), particle: skinned.particle });

@@ -38,7 +38,7 @@ impl Scene {
             return Err(Error::LengthMismatch { what: "positions and particles", left, right });
         }
         let count = self.constraints[kind_index(Distance::INFO)].len();
-        if constraints.end as usize > count || constraints.start > constraints.end {
+        if constraints.end as usize > count && !constraints.is_empty() {
             return Err(Error::IndexOutOfRange {
                 what: "strain".into(),
                 target: "distance constraint",

@@ -107,9 +107,6 @@ impl Scene {
     /// An edge does not lie between two triangles of a cloth with [`super::Fabric::tearing`], or the strain is not greater than
     /// 0.
     pub fn set_tear_strain(&mut self, edges: &[[u32; 2]], strain: f32) -> Result<()> {
-        if strain != f32::INFINITY {
-            check_positive("tear strain of edges", strain)?;
-        }
         let mut known = self.tearable_edges();
         known.sort_unstable();
         let sorted = |&[a, b]: &[u32; 2]| [a.min(b), a.max(b)];
@@ -117,7 +114,15 @@ impl Scene {
             let what = format!("particle {b}, the other end of an edge from particle {a} in set_tear_strain,");
             return Err(Error::invalid(what, *b, "the end of an edge between two triangles of a tearable cloth"));
         }
-        self.tear_strains.extend(edges.iter().map(|edge| (sorted(edge), strain)));
+        self.push_tear_strains(edges.iter().map(sorted), strain)
+    }
+
+    /// The same for edges of [`Scene::tearable_edges`].
+    pub(crate) fn push_tear_strains(&mut self, edges: impl IntoIterator<Item = [u32; 2]>, strain: f32) -> Result<()> {
+        if strain != f32::INFINITY {
+            check_positive("tear strain of edges", strain)?;
+        }
+        self.tear_strains.extend(edges.into_iter().map(|edge| (edge, strain)));
         Ok(())
     }
 

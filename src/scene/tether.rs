@@ -6,6 +6,7 @@
 //! sweep of local constraints propagates a correction by about one particle; a tether acts over its whole length in one
 //! pass.
 
+use super::tearing::TearableCloth;
 use super::{Scene, TetheredBody};
 use crate::error::{Error, Result, check_positive};
 
@@ -53,6 +54,7 @@ impl Scene {
     /// # Errors
     /// - A particle does not exist or belongs to another tethered range.
     /// - No distance constraint connects two of the particles.
+    /// - [`Error::Unsupported`]: a particle belongs to a cloth that tears.
     /// - A body ([`Scene::add_body`]) overlaps the range without one containing the other.
     /// - [`Tethers`] is out of range.
     pub fn add_tethers(&mut self, particles: std::ops::Range<u32>, tethers: Tethers) -> Result<()> {
@@ -61,6 +63,11 @@ impl Scene {
             return Err(Error::Empty { what: "the particle range of tethers" });
         }
         self.check_particle("add_tethers", particles.end - 1)?;
+        let tears = |cloth: &TearableCloth| cloth.vertices.start < particles.end && particles.start < cloth.copies.end;
+        if self.tearable.iter().any(tears) {
+            let instead = "its tethers must follow the tears: use the field tethers of ClothGrid or ClothMesh";
+            return Err(Error::Unsupported { what: "add_tethers to a cloth that tears".into(), instead });
+        }
         let overlaps = |other: &std::ops::Range<u32>| other.start < particles.end && particles.start < other.end;
         let tied = self.tethered_bodies.iter().map(|body| &body.particles).find(|body| overlaps(body));
         let cut = self.bodies.iter().find(|body| super::particles::is_cut(body, &particles));

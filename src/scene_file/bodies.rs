@@ -1,9 +1,10 @@
-//! Loose particles, bodies, balloons and followers of a scene file.
+//! Adds the loose particles, bodies, balloons and followers of a scene file to the scene.
 
 use super::Part;
 use super::build::{Builder, Built};
 use super::cloths::cloth_part;
 use super::error::{At, Reason};
+use super::fabrics::Weave;
 use super::mesh::Surface;
 use super::parts::{BalloonFile, ElasticityFile, FollowersFile, ParticlesFile, SoftBodyFile, TetrahedraFile};
 use crate::constraints::Volume;
@@ -17,7 +18,7 @@ const CUBES_UNDER_A_TRIANGLE: f64 = 64.0;
 impl Builder<'_> {
     pub fn add_particles(&mut self, place: &str, file: &ParticlesFile) -> Built {
         let count = file.positions.len();
-        self.check_room(count as u64).at(|| format!("{place}.positions"))?;
+        self.check_particles(count as u64).at(|| format!("{place}.positions"))?;
         if file.mass.is_some() && file.inverse_mass.is_some() {
             return Err("it has both a mass and an inverse mass").at(|| place.into());
         }
@@ -71,9 +72,9 @@ impl Builder<'_> {
     }
 
     pub fn add_tetrahedra(&mut self, place: &str, file: &TetrahedraFile) -> Built {
-        self.check_room(file.positions.len() as u64).at(|| format!("{place}.positions"))?;
+        self.check_particles(file.positions.len() as u64).at(|| format!("{place}.positions"))?;
         // A tetrahedron has at most four surface faces.
-        self.spend_elements(4 * file.tetrahedra.len() as u64).at(|| format!("{place}.tetrahedra"))?;
+        self.count_elements(4 * file.tetrahedra.len() as u64).at(|| format!("{place}.tetrahedra"))?;
         let elasticity = self.elasticity(&file.elasticity, file.density, mean_edge(file));
         let elasticity = elasticity.at(|| format!("{place}.elasticity"))?;
         if let Elasticity::Regions { rings, .. } = elasticity {
@@ -90,7 +91,7 @@ impl Builder<'_> {
         let balloon = Balloon {
             positions: &surface.positions,
             triangles: &surface.triangles,
-            fabric: self.fabric(file.fabric.as_ref()).at(|| format!("{place}.fabric"))?,
+            fabric: self.fabric(place, file.fabric.as_ref(), Weave::Mesh)?,
             pressure: file.pressure.unwrap_or(1.0),
             gas: self.material(file.gas.as_ref()).at(|| format!("{place}.gas"))?,
         };
@@ -112,12 +113,9 @@ impl Builder<'_> {
             return Err(format!("{} entries for {count} followers", file.weights.len()))
                 .at(|| format!("{place}.weights"));
         }
-        self.check_room(count as u64).at(|| format!("{place}.sources"))?;
+        self.check_particles(count as u64).at(|| format!("{place}.sources"))?;
         for (index, (sources, &weights)) in file.sources.iter().zip(&file.weights).enumerate() {
-            let mut particles = [0; 4];
-            for (source, particle) in sources.iter().zip(&mut particles) {
-                *particle = self.one(source).at(|| format!("{place}.sources[{index}]"))?;
-            }
+            let particles = self.each(sources, || format!("{place}.sources[{index}]"))?;
             self.scene.add_follower(particles, weights).at(|| format!("{place}.weights[{index}]"))?;
             let position = self.scene.positions.last().copied().unwrap_or_default();
             let what = || format!("position of follower {index}");
@@ -130,8 +128,8 @@ impl Builder<'_> {
     fn elasticity(&self, file: &ElasticityFile, density: f32, spacing: f32) -> Result<Elasticity, Reason> {
         Ok(match file {
             &ElasticityFile::Elastic { young, bulk, incompressible, damping_time } => {
-                if incompressible && bulk.is_some_and(|bulk| bulk != 0.0) {
-                    return Err("it is both incompressible and of a bulk modulus".into());
+                if let Some(bulk) = bulk.filter(|_| incompressible) {
+                    return Err(format!("incompressible excludes bulk, which is {bulk}").into());
                 }
                 let bulk = if incompressible { Some(f32::INFINITY) } else { bulk };
                 Elasticity::Elastic {
@@ -189,10 +187,10 @@ impl Builder<'_> {
         let vertices = cells.iter().map(|cells| cells + 1.0).product::<f64>();
         if rings > 0 {
             let around = f64::from(2 * rings + 1).powi(3).min(vertices);
-            self.count_particles((vertices * around) as u64)?;
+            self.count_members((vertices * around) as u64)?;
         }
-        self.check_room(vertices as u64 + surface.positions.len() as u64)?;
-        self.spend_elements(5 * cells.iter().product::<f64>() as u64)
+        self.check_particles(vertices as u64 + surface.positions.len() as u64)?;
+        self.count_elements(5 * cells.iter().product::<f64>() as u64)
     }
 
     /// Counts the members of the groups around the vertices of tetrahedra.
@@ -226,7 +224,7 @@ impl Builder<'_> {
                     }
                 }
             }
-            self.count_particles(members)?;
+            self.count_members(members)?;
         }
         Ok(())
     }

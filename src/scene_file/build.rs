@@ -1,5 +1,6 @@
 //! Builds a scene from the deserialized file.
 
+use super::colliders::ContactMaterialFile;
 use super::error::{At, FileError, Reason};
 use super::format::{self, MaterialFile, StartFile};
 use super::gltf::Gltf;
@@ -32,7 +33,7 @@ pub(super) struct Builder<'a> {
     pub hints: Vec<Hint>,
     /// For each map of maximum distances, its place, its particles and their distances [m].
     pub max_distances: Vec<(String, Vec<(u32, f32)>)>,
-    /// Counters compared with [`Limits`]: members named, elements added, lattice cubes.
+    /// Totals so far, compared with [`Limits`].
     pub members: u64,
     pub elements: u64,
     pub cubes: u64,
@@ -82,8 +83,10 @@ pub(super) fn build(file: format::File, folder: Option<&Path>, limits: &Limits) 
     let with_target = targets.iter().flat_map(|path| &path.particles).map(|&(particle, _)| particle).collect();
     builder.add_skinned(&file.skinned, &with_target)?;
     let Builder { scene, parts, materials, contact_materials, mut hints, .. } = builder;
-    (scene.particle_count() > 0).then_some(()).ok_or("the scene has no particles").at(|| "parts".into())?;
-    hints.extend(open_contacts(&scene, &settings, &contact_materials));
+    if scene.particle_count() == 0 {
+        return Err("the scene has no particles").at(|| "parts".into());
+    }
+    hints.extend(open_contacts(&scene, &settings, &contact_materials, &file.contact_materials));
     Ok(SceneFile {
         title: file.title,
         scene,
@@ -106,16 +109,24 @@ fn checked_settings(file: &format::File) -> Result<Settings, FileError> {
         return Err(Reason::too_large("fields", count, MAX_FIELDS as u64)).at(|| "settings.fields".into());
     }
     let settings = file.settings.settings(!file.forces.is_empty());
-    settings.self_collision.map_or(Ok(()), |own| own.check()).at(|| "settings.self_collision".into())?;
+    if let Some(self_collision) = &settings.self_collision {
+        self_collision.check().at(|| "settings.self_collision".into())?;
+    }
     settings.check().at(|| "settings".into())?;
     Ok(settings)
 }
 
 /// The contact materials that are too thin for their particles.
-fn open_contacts(scene: &Scene, settings: &Settings, names: &BTreeMap<String, ContactMaterialId>) -> Vec<Hint> {
+fn open_contacts(
+    scene: &Scene,
+    settings: &Settings,
+    names: &BTreeMap<String, ContactMaterialId>,
+    files: &[ContactMaterialFile],
+) -> Vec<Hint> {
     let hint = |open: OpenContacts| {
-        let named = names.iter().find(|&(_, &id)| id == open.material);
-        let place = named.map_or("contact_materials".into(), |(name, _)| format!("contact_materials.{name}"));
+        let is_named = |file: &ContactMaterialFile| names.get(&file.name) == Some(&open.material);
+        let index = files.iter().position(is_named);
+        let place = index.map_or("contact_materials".into(), |index| format!("contact_materials[{index}]"));
         Hint { place, message: open.to_string() }
     };
     scene.open_contacts(settings).into_iter().map(hint).collect()
@@ -155,7 +166,7 @@ impl Builder<'_> {
     }
 
     /// Checks that `count` more particles are within the limits.
-    pub fn check_room(&self, count: u64) -> Result<(), Reason> {
+    pub fn check_particles(&self, count: u64) -> Result<(), Reason> {
         let total = (self.scene.particle_count() as u64).saturating_add(count);
         if total > self.limits.particles {
             return Err(Reason::too_large("particles of the scene", total, self.limits.particles));
@@ -164,7 +175,7 @@ impl Builder<'_> {
     }
 
     /// Counts `count` more triangles or tetrahedra.
-    pub fn spend_elements(&mut self, count: u64) -> Result<(), Reason> {
+    pub fn count_elements(&mut self, count: u64) -> Result<(), Reason> {
         self.elements = self.elements.saturating_add(count);
         if self.elements > self.limits.elements {
             return Err(Reason::too_large("triangles and tetrahedra", self.elements, self.limits.elements));
@@ -173,7 +184,7 @@ impl Builder<'_> {
     }
 
     fn add_part(&mut self, index: usize, part: &PartFile) -> Result<(), FileError> {
-        let (sort, name, pin, velocity, contact, scale): (_, _, &[Selection], _, _, _) = match part {
+        let (kind, name, pin, velocity, contact, scale): (_, _, &[Selection], _, _, _) = match part {
             PartFile::Particles(it) => ("particles", &it.name, &it.pin, it.velocity, &it.contact, &it.contact_scale),
             PartFile::ClothGrid(it) => ("cloth_grid", &it.name, &it.pin, it.velocity, &it.contact, &it.contact_scale),
             PartFile::ClothMesh(it) => ("cloth_mesh", &it.name, &it.pin, it.velocity, &it.contact, &it.contact_scale),
@@ -184,13 +195,13 @@ impl Builder<'_> {
             PartFile::Balloon(it) => ("balloon", &it.name, &it.pin, it.velocity, &it.contact, &it.contact_scale),
             PartFile::Followers(it) => ("followers", &it.name, &[], None, &None, &None),
         };
-        let place = format!("parts[{index}].{sort}");
+        let place = format!("parts[{index}].{kind}");
         let named = || format!("{place}.name");
         if let Some(name) = name {
             if name.is_empty() || name.contains(':') {
                 return Err(format!("{name:?}: a name must not be empty nor contain a colon")).at(named);
             }
-            if self.names.insert(name.clone(), index).is_some() {
+            if self.names.contains_key(name) {
                 return Err(format!("two parts are named {name:?}")).at(named);
             }
         }
@@ -212,6 +223,7 @@ impl Builder<'_> {
             self.scale_contacts(particles.clone(), file, &format!("{place}.contact_scale"))?;
         }
         self.parts.push(Part { name: name.clone(), ..built });
+        self.names.extend(name.clone().map(|name| (name, index)));
         for particle in self.select(pin, Some(index), || format!("{place}.pin"))? {
             self.scene.pin(particle).at(|| format!("{place}.pin"))?;
         }
@@ -267,10 +279,10 @@ impl Builder<'_> {
                 return Err(format!("{} positions for {} particles", positions.len(), chosen.len()))
                     .at(|| of(".positions"));
             }
-            for (place, &particle) in chosen.iter().enumerate() {
-                let own = self.scene.positions[particle as usize];
-                let moved = file.offset.map(|offset| [0, 1, 2].map(|axis| own[axis] + offset[axis]));
-                let given = file.positions.as_ref().map(|positions| positions[place]);
+            for (entry, &particle) in chosen.iter().enumerate() {
+                let rest = self.scene.rest_positions[particle as usize];
+                let moved = file.offset.map(|offset| [0, 1, 2].map(|axis| rest[axis] + offset[axis]));
+                let given = file.positions.as_ref().map(|positions| positions[entry]);
                 if let Some(position) = moved.or(given) {
                     self.scene.set_position(particle, position).at(|| of(""))?;
                 }

@@ -24,8 +24,8 @@ use std::path::Path;
 /// # }
 /// ```
 ///
-/// The *bind pose* is the mesh under the transform of its first joint at rest. In most files it is the mesh as it rests in the
-/// scene; a root with a scale, such as from centimetres, is included. Joints must be scaled uniformly.
+/// The *bind pose* is the mesh after the rest transform of its first joint, with its scale. In most files it equals the mesh at
+/// rest in the scene. Joints must be scaled uniformly.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Character {
@@ -54,7 +54,7 @@ pub struct CharacterJoint {
 pub struct CharacterAnimation {
     /// Its name.
     pub name: String,
-    /// The time of its last key frame \[s\], also of nodes outside of the skin, which move nothing.
+    /// The time of its last key frame \[s\], including those of nodes that move no joint.
     pub duration: f64,
 }
 
@@ -75,7 +75,7 @@ impl Character {
         Self::of(&gltf, node, &limits).map_err(error::Reason::from).at(String::new)
     }
 
-    /// The same from the contents of a file whose buffers are part of it.
+    /// Reads a character from the bytes of a `.glb` file, or of a `.gltf` file without external buffers.
     ///
     /// # Errors
     /// As [`Character::read`], and a buffer in another file.
@@ -104,10 +104,10 @@ impl Character {
     }
 
     /// The matrix of each joint from the bind pose to the scene at a time \[s\] of an animation. Before its first key frame a
-    /// channel has its first value, after its last key frame its last value; a program repeats an animation by the remainder of the time.
+    /// channel has its first value, after its last key frame its last value. To repeat an animation, pass the remainder of the
+    /// time by its duration.
     ///
-    /// Translations and scales are interpolated linearly, rotations along the shorter arc; also stepwise and by cubic splines, as
-    /// the file has it.
+    /// Values are interpolated linearly (rotations along the shorter arc), stepwise or by cubic splines, as each channel states.
     ///
     /// # Errors
     /// The animation must exist, and the time must be finite.

@@ -1,20 +1,15 @@
-//! Cloths and ropes of a scene file.
+//! Adds the cloths and ropes of a scene file to the scene.
 
 use super::build::{Builder, Built};
 use super::error::{At, FileError, Reason};
+use super::fabrics::Weave;
 use super::format::Switch;
 use super::mesh::Surface;
 use super::obj::TextureCoordinates;
-use super::parts::{
-    BendingFile, ClothGridFile, ClothMeshFile, CordFile, FabricFile, MembraneFile, RopeFile, TensionPieceFile,
-    TethersFile,
-};
+use super::parts::{ClothGridFile, ClothMeshFile, CordFile, RopeFile, TethersFile};
 use super::values::NameOr;
 use super::{Hint, Part};
-use crate::scene::{
-    Bending, Cloth, ClothGrid, ClothMesh, Cord, Fabric, MeshReport, Orthotropic, RenderMesh, Rope, Scene, Stiffening,
-    Tearing, TensionPiece, Tethers,
-};
+use crate::scene::{Cloth, ClothGrid, ClothMesh, Cord, MeshReport, RenderMesh, Rope, Scene, Tethers};
 
 /// The fields of a polyline: points; or its ends and the number of its segments.
 type Polyline<'a> = (&'a Option<Vec<[f32; 3]>>, Option<[f32; 3]>, Option<[f32; 3]>, Option<u32>);
@@ -23,9 +18,9 @@ impl Builder<'_> {
     pub fn add_cloth_grid(&mut self, place: &str, file: &ClothGridFile) -> Built {
         let (columns, rows) = (file.columns, file.rows);
         let count = u64::from(columns) * u64::from(rows);
-        self.check_room(count).at(|| place.into())?;
-        self.spend_elements(2 * count).at(|| place.into())?;
-        let fabric = self.fabric(file.fabric.as_ref()).at(|| format!("{place}.fabric"))?;
+        self.check_particles(count).at(|| place.into())?;
+        self.count_elements(2 * count).at(|| place.into())?;
+        let fabric = self.fabric(place, file.fabric.as_ref(), Weave::Grid)?;
         let default = ClothGrid::default();
         let grid = ClothGrid {
             columns,
@@ -60,7 +55,7 @@ impl Builder<'_> {
         let mesh = ClothMesh {
             positions: &surface.positions,
             triangles: &surface.triangles,
-            fabric: self.fabric(file.fabric.as_ref()).at(|| format!("{place}.fabric"))?,
+            fabric: self.fabric(place, file.fabric.as_ref(), Weave::Mesh)?,
             tethers: tethers(file.tethers.as_ref()),
         };
         if mesh.fabric.tearing.is_some() && file.mesh.compliance_map.is_some() {
@@ -89,14 +84,14 @@ impl Builder<'_> {
     pub fn polyline(&self, place: &str, sort: &str, file: Polyline<'_>) -> Result<Vec<[f32; 3]>, FileError> {
         let points = match file {
             (Some(points), None, None, None) => {
-                self.check_room(points.len() as u64).at(|| format!("{place}.points"))?;
+                self.check_particles(points.len() as u64).at(|| format!("{place}.points"))?;
                 points.clone()
             }
             (None, Some(from), Some(to), Some(segments)) => {
                 if segments == 0 {
                     return Err("it must be at least 1").at(|| format!("{place}.segments"));
                 }
-                self.check_room(u64::from(segments) + 1).at(|| format!("{place}.segments"))?;
+                self.check_particles(u64::from(segments) + 1).at(|| format!("{place}.segments"))?;
                 let part = |point: u32| f64::from(point) / f64::from(segments);
                 let at =
                     |t: f64| [0, 1, 2].map(|axis| (f64::from(from[axis]) * (1.0 - t) + f64::from(to[axis]) * t) as f32);
@@ -105,43 +100,6 @@ impl Builder<'_> {
             _ => return Err(format!("a {sort} has either points, or from, to and segments")).at(|| place.into()),
         };
         Ok(points)
-    }
-
-    pub fn fabric(&self, given: Option<&NameOr<FabricFile>>) -> Result<Fabric, Reason> {
-        let file = match given {
-            None => return Ok(Fabric::default()),
-            Some(NameOr::Scalar(name)) => return fabric_preset(name),
-            Some(NameOr::Structured(file)) => file,
-        };
-        let mut fabric = file.preset.as_deref().map_or(Ok(Fabric::default()), fabric_preset)?;
-        let materials = [
-            (&mut fabric.structural, &file.structural),
-            (&mut fabric.shear, &file.shear),
-            (&mut fabric.bend, &file.bend),
-        ];
-        for (material, given) in materials {
-            if given.is_some() {
-                *material = self.material(given.as_ref())?;
-            }
-        }
-        fabric.area_density = file.area_density.unwrap_or(fabric.area_density);
-        fabric.flexural_rigidity = file.flexural_rigidity.unwrap_or(fabric.flexural_rigidity);
-        fabric.stretch_limit = file.stretch_limit.unwrap_or(fabric.stretch_limit);
-        fabric.bending = match file.bending {
-            None => fabric.bending,
-            Some(BendingFile::Springs) => Bending::Springs,
-            Some(BendingFile::Hinges) => Bending::Hinges,
-            Some(BendingFile::Isometric) => Bending::Isometric,
-            Some(BendingFile::None) => Bending::None,
-        };
-        if let Some(membrane) = &file.membrane {
-            fabric.membrane = Some(orthotropic(membrane)?);
-        }
-        fabric.tearing = file.tearing.map(Tearing::from);
-        if let Some(tearing) = fabric.tearing {
-            self.check_room(tearing.copies.into())?;
-        }
-        Ok(fabric)
     }
 
     fn cord(&self, given: &NameOr<CordFile>) -> Result<Cord, Reason> {
@@ -178,30 +136,6 @@ fn tethers(given: Option<&Switch<TethersFile>>) -> Option<Tethers> {
     }
 }
 
-fn orthotropic(file: &MembraneFile) -> Result<Orthotropic, Reason> {
-    let isotropic = Orthotropic::isotropic(file.warp, file.poisson_ratio);
-    let (warp, weft) = (tension_pieces("warp", &file.warp_pieces)?, tension_pieces("weft", &file.weft_pieces)?);
-    Ok(Orthotropic {
-        weft: file.weft.unwrap_or(file.warp),
-        shear: file.shear.unwrap_or(isotropic.shear),
-        direction: file.direction,
-        stiffening: Stiffening { warp, weft },
-        ..isotropic
-    })
-}
-
-fn tension_pieces<const N: usize>(
-    thread: &str,
-    files: &[TensionPieceFile],
-) -> Result<[Option<TensionPiece>; N], Reason> {
-    if files.len() > N {
-        return Err(format!("membrane.{thread}_pieces has {} pieces, but at most {N} are possible", files.len()).into());
-    }
-    let piece =
-        |file: &TensionPieceFile| TensionPiece { strain: file.strain, modulus: file.modulus.unwrap_or(f32::INFINITY) };
-    Ok(std::array::from_fn(|index| files.get(index).map(piece)))
-}
-
 /// The defects of a mesh that change the motion of the cloth.
 fn defects(report: &MeshReport) -> impl Iterator<Item = String> {
     let &MeshReport { coincident_vertices: seams, isolated_vertices: loose, inconsistent_edges: opposed, .. } = report;
@@ -220,23 +154,6 @@ fn defects(report: &MeshReport) -> impl Iterator<Item = String> {
         format!("{opposed} edges are between triangles of opposed normals: the faces of the mesh do not all have the same winding")
     });
     [seams, loose, opposed].into_iter().flatten()
-}
-
-fn fabric_preset(name: &str) -> Result<Fabric, Reason> {
-    Ok(match name {
-        "plain" => Fabric::default(),
-        "silk" => Fabric::SILK,
-        "cotton" => Fabric::COTTON,
-        "denim" => Fabric::DENIM,
-        "stretch_denim" => Fabric::STRETCH_DENIM,
-        "wool" => Fabric::WOOL,
-        "leather" => Fabric::LEATHER,
-        "rubber" => Fabric::RUBBER,
-        _ => {
-            let known = "plain, silk, cotton, denim, stretch_denim, wool, leather and rubber";
-            return Err(format!("no fabric is named {name:?}; there are {known}").into());
-        }
-    })
 }
 
 fn cord_preset(name: &str) -> Result<Cord, Reason> {

@@ -21,8 +21,8 @@ pub(super) struct ContactScaleFile {
 pub(super) struct ContactMaterialFile {
     /// The name, unique in the list. "default" applies if no other material is named.
     pub name: String,
-    /// The distance kept between two surfaces of this material [m], 1e-6 to 1e3; half of it from a collider. Default
-    /// 0.005.
+    /// The distance kept between two surfaces of this material [m], 1e-6 to 1e3. Particles keep half of it from a collider.
+    /// Default 0.005.
     pub thickness: Option<f32>,
     /// Friction against the same material; against another, the geometric mean of both. Default 0.5.
     pub friction: Option<FrictionFile>,
@@ -172,7 +172,8 @@ pub(super) struct ColliderMeshFile {
     pub rotate: Option<[f32; 3]>,
     /// The translation [m]. Default [0, 0, 0].
     pub translate: Option<[f32; 3]>,
-    /// Vertices within this distance [m] are merged; at least 0. Default: no merging; for glTF 0.
+    /// Vertices within this distance [m] are merged; at least 0. Default: no merging. For glTF the default is 0, which merges
+    /// equal positions.
     pub weld: Option<f32>,
     /// The spacing of the samples [m]. Default 1/64 of the largest side of the mesh.
     pub cell: Option<f32>,
@@ -182,7 +183,8 @@ pub(super) struct ColliderMeshFile {
     pub open: bool,
 }
 
-/// The motion of a collider: linear and about one axis between the given times, and at rest before and after them.
+/// The motion of a collider. Positions are interpolated linearly, rotations along the shorter arc; before and after the given
+/// times the collider is at rest.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]

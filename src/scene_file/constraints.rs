@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]
-pub(super) enum Constraint {
+pub(super) enum ConstraintFile {
     /// Keeps two particles at a distance.
     Distance {
         /// Pairs of particles.
@@ -41,8 +41,7 @@ pub(super) enum Constraint {
         particles: Vec<[Selection; 4]>,
         /// The rest angle [rad], −π to π, 0 = flat: one for all, or one for each. Default: as measured.
         rest_angle: Option<OneOrMany>,
-        /// The factor of the angle: the energy is scale²/(2 compliance) angle². One for all, or one for each. Default
-        /// 1.
+        /// A factor of C: the energy is scale²/(2 compliance) (angle − rest angle)². One for all, or one for each. Default 1.
         scale: Option<OneOrMany>,
         /// The material [rad²/J]. Default rigid.
         material: Option<NameOr<MaterialFile>>,
@@ -112,11 +111,11 @@ pub(super) enum Constraint {
         /// The material [m/N]. Default rigid.
         material: Option<NameOr<MaterialFile>>,
     },
-    /// Keeps a tetrahedron undistorted: with `volume` a neo-Hookean solid.
+    /// Resists distortion of a tetrahedron. With a `volume` constraint on the same particles it is a stable neo-Hookean solid.
     NeoHookean {
         /// The corners, with (x1 − x0)·((x2 − x0) × (x3 − x0)) > 0.
         particles: Vec<[Selection; 4]>,
-        /// The factor of the distortion: one for all, or one for each. Default 1.
+        /// A factor of C: the energy is multiplied by scale². One for all, or one for each. Default 1.
         scale: Option<OneOrMany>,
         /// The material [1/Pa]: the inverse shear modulus. Default rigid.
         material: Option<NameOr<MaterialFile>>,

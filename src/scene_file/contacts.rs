@@ -1,4 +1,4 @@
-//! Contact materials and colliders of a scene file.
+//! Adds the contact materials and colliders of a scene file to the scene.
 
 use super::build::Builder;
 use super::colliders::{
@@ -181,7 +181,7 @@ impl Builder<'_> {
         };
         // Checks the other fields before the shape is set, so that their errors are not attributed to `shape`.
         let known = self.contact_materials.len();
-        Colliders::default().add(&collider, known).at(|| place.into())?;
+        Colliders::check(&collider, self.scene.colliders.len(), known).at(|| place.into())?;
         let id = self.scene.add_collider(Collider { shape, ..collider }).at(|| of(".shape"))?;
         Ok((id, keys.map(|keys| ColliderPath { collider: id, keys })))
     }

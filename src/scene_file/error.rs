@@ -1,6 +1,8 @@
 //! Errors of scene files, with their place in the file.
 
 use crate::error::Error;
+use serde_json::Value;
+use serde_path_to_error::Segment;
 use std::path::PathBuf;
 
 /// An error in a scene file, with its place in the file: `parts[2].cloth_grid.columns`.
@@ -47,6 +49,27 @@ pub enum FileError {
     },
 }
 
+/// The value at a path; `None` if the path leads through no value.
+fn value_at<'a>(file: &'a Value, path: &serde_path_to_error::Path) -> Option<&'a Value> {
+    path.iter().try_fold(file, |value, segment| match segment {
+        Segment::Map { key } | Segment::Enum { variant: key } => value.get(key),
+        Segment::Seq { index } => value.get(index),
+        Segment::Unknown => None,
+    })
+}
+
+/// The fault of a value in place of a kind.
+fn kind_fault(value: Option<&Value>) -> &'static str {
+    match value {
+        Some(Value::Object(fields)) if fields.is_empty() => "it is empty, but must have one field, its kind",
+        Some(Value::Null) => "it is null, but must name a kind",
+        Some(Value::Bool(_)) => "it is a boolean, but must name a kind",
+        Some(Value::Number(_)) => "it is a number, but must name a kind",
+        Some(Value::Array(_)) => "it is a list, but must name a kind",
+        _ => "it must have one field, its kind, but has more",
+    }
+}
+
 fn prefix(place: &str) -> String {
     if place.is_empty() { String::new() } else { format!("{place}: ") }
 }
@@ -68,10 +91,10 @@ impl FileError {
         let mut fault = Self::syntax_at(if place == "." { "" } else { &place }, error.inner());
         if let Self::Syntax { message, .. } = &mut fault
             && message == "expected value"
-            && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+            && let Ok(file) = serde_json::from_str::<Value>(text)
         {
-            // serde_json reports this if an object that names one of several kinds has a second field.
-            *message = "it must have one field, its kind, but has more".into();
+            // serde_json reports this if a value that names one of several kinds is no name and no object of one field.
+            *message = kind_fault(value_at(&file, error.path())).into();
         }
         fault
     }

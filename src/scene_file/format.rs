@@ -3,7 +3,7 @@
 
 use super::attachments::AttachmentFile;
 use super::colliders::{ColliderFile, ContactMaterialFile, FrictionPairFile};
-use super::constraints::Constraint;
+use super::constraints::ConstraintFile;
 use super::parts::Part;
 use super::plasticity::{PlasticityFile, WeakEdgesFile};
 use super::settings::SettingsFile;
@@ -35,7 +35,7 @@ pub(super) struct File {
     pub parts: Vec<Part>,
     /// Constraints in addition to those of the parts.
     #[serde(default)]
-    pub constraints: Vec<Constraint>,
+    pub constraints: Vec<ConstraintFile>,
     /// Ranges of particles that form one body each for `body_damping`. Parts other than `particles` already are bodies.
     #[serde(default)]
     pub bodies: Vec<BodyFile>,
@@ -140,7 +140,7 @@ pub(super) struct TargetFile {
     pub times: Vec<f64>,
     /// The positions at these times [m], for a single particle.
     pub positions: Option<Vec<[f32; 3]>>,
-    /// The displacements from the start at these times [m]. Either this or `positions`.
+    /// The displacements from the rest positions at these times [m]. Either this or `positions`.
     pub offsets: Option<Vec<[f32; 3]>>,
 }
 

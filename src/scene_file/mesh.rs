@@ -176,8 +176,8 @@ impl Builder<'_> {
     }
 
     fn count(&mut self, positions: usize, triangles: usize) -> Result<(), Reason> {
-        self.check_room(positions as u64)?;
-        self.spend_elements(triangles as u64)
+        self.check_particles(positions as u64)?;
+        self.count_elements(triangles as u64)
     }
 
     fn obj(&mut self, name: &str) -> Result<Rc<ObjMesh>, Reason> {
@@ -213,8 +213,8 @@ impl Builder<'_> {
             request(&file.max_distance_map, f32::INFINITY),
         ];
         let mesh = gltf.mesh(file.node.as_deref(), &requests, |vertices, triangles| {
-            self.check_room(vertices)?;
-            self.spend_elements(triangles)
+            self.check_particles(vertices)?;
+            self.count_elements(triangles)
         });
         Ok(mesh.map_err(named)?.into())
     }
@@ -222,7 +222,7 @@ impl Builder<'_> {
     /// The path of a file that the scene names.
     fn path(&self, name: &str) -> Result<PathBuf, Reason> {
         let Some(folder) = self.folder else {
-            return Err(format!("{name:?}: this scene may name no files, as it has no folder").into());
+            return Err(format!("{name:?}: a scene that is parsed without a folder cannot read files").into());
         };
         if !is_relative(name) {
             return Err(format!("{name:?}: the path must be relative to the folder of the scene").into());
@@ -288,7 +288,7 @@ fn transform(mut surface: Surface, file: &MeshFile) -> Result<Surface, Reason> {
     let mut scale = [1.0f32; 3];
     if let Some(given) = &file.scale {
         for (axis, factor) in scale.iter_mut().enumerate() {
-            *factor = given.get(axis, 3).map_err(|_| "scale must be one factor, or three")?;
+            *factor = given.get(axis, 3).map_err(|error| format!("scale has {error}"))?;
         }
     }
     if let Some(factor) = scale.into_iter().find(|factor| !(factor.is_finite() && *factor != 0.0)) {

@@ -33,9 +33,10 @@ mod colliders;
 mod constraints;
 mod contacts;
 mod error;
+mod explicit_constraints;
+mod fabrics;
 mod format;
 mod gltf;
-mod links;
 mod mesh;
 mod motion;
 mod obj;
@@ -90,7 +91,8 @@ pub struct SceneFile {
     pub collider_paths: Vec<ColliderPath>,
     /// The named attachments.
     pub attachments: BTreeMap<String, AttachmentId>,
-    /// Warnings that do not prevent the simulation: open seams of cloth, contact materials too thin for their particles.
+    /// Warnings that do not prevent the simulation: open seams of cloth, contact materials too thin for their particles,
+    /// fields without an effect.
     pub hints: Vec<Hint>,
 }
 

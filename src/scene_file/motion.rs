@@ -86,12 +86,19 @@ fn mix(a: [f64; 3], b: [f64; 3], share: f64) -> [f64; 3] {
     [0, 1, 2].map(|axis| a[axis] + (b[axis] - a[axis]) * share)
 }
 
-fn check_times(times: &[f64]) -> Result<(), &'static str> {
-    let ascending = times.windows(2).all(|pair| pair[0] < pair[1]);
-    if times.first().is_none_or(|&first| first < 0.0) || !ascending {
-        return Err("the times must be there, at least 0, and ascend");
+fn check_times(times: &[f64]) -> Result<(), String> {
+    match times.first() {
+        None => return Err("there is no time".into()),
+        Some(&first) if first < 0.0 => return Err(format!("time 0 is {first} s; it must be at least 0")),
+        Some(_) => {}
     }
-    Ok(())
+    match times.windows(2).position(|pair| pair[0] >= pair[1]) {
+        None => Ok(()),
+        Some(index) => {
+            let (before, time) = (times[index], times[index + 1]);
+            Err(format!("time {} is {time} s, but time {index} is {before} s; times must ascend", index + 1))
+        }
+    }
 }
 
 impl MotionFile {
@@ -167,14 +174,15 @@ impl Builder<'_> {
                     format!("positions are for one particle, not {}; offsets are for any number", chosen.len());
                 return Err(message).at(|| of(field));
             }
-            let start = |particle: u32| if absolute { [0.0; 3] } else { self.scene.positions[particle as usize] };
+            let start = |particle: u32| if absolute { [0.0; 3] } else { self.scene.rest_positions[particle as usize] };
             let particles: Vec<_> = chosen.into_iter().map(|particle| (particle, start(particle))).collect();
+            // The sums are finite if those with the largest components are.
+            let largest = |axis: usize| offsets.iter().map(|offset| offset[axis].abs()).fold(0.0, f32::max);
+            let largest = [0, 1, 2].map(largest);
             for &(particle, point) in &particles {
-                for (key, offset) in offsets.iter().enumerate() {
-                    let place = [0, 1, 2].map(|axis| point[axis] + offset[axis]);
-                    let what = || format!("target {key} of particle {particle}");
-                    crate::error::check_finite(what, place).at(|| format!("{}[{key}]", of(field)))?;
-                }
+                let what = || format!("largest target of particle {particle}");
+                let place = [0, 1, 2].map(|axis| point[axis].abs() + largest[axis]);
+                crate::error::check_finite(what, place).at(|| of(field))?;
             }
             paths.push(TargetPath { particles, times: file.times.clone(), offsets: offsets.clone() });
         }

@@ -63,6 +63,10 @@ impl ObjMesh {
     }
 }
 
+fn without_comment(line: &str) -> &str {
+    line.split('#').next().unwrap_or_default().trim_end()
+}
+
 /// A corner of a face.
 #[derive(Clone, Copy)]
 struct Corner {
@@ -76,12 +80,12 @@ pub(super) fn parse(text: &str) -> Result<ObjMesh, String> {
     let mut face = Vec::new();
     let mut lines = text::without_mark(text).lines().enumerate();
     while let Some((number, line)) = lines.next() {
-        let mut line = line.split('#').next().unwrap_or_default().trim_end().to_string();
+        let mut line = without_comment(line).to_string();
         while line.ends_with('\\') {
             line.pop();
             let Some((_, next)) = lines.next() else { break };
             line.push(' ');
-            line.push_str(next.trim_end());
+            line.push_str(without_comment(next));
         }
         let number = number as u32 + 1;
         let mut words = line.split_whitespace();

@@ -1,5 +1,6 @@
 //! Plasticity and tears of a scene file: as deserialized by serde, and applied to the scene.
 
+use super::Hint;
 use super::build::Builder;
 use super::error::{At, FileError};
 use super::values::Selection;
@@ -95,11 +96,14 @@ impl Builder<'_> {
                 "hinges_of" => (part.hinges.clone(), "hinges"),
                 "joints_of" => (part.joints.clone(), "joints of a rod"),
                 "segments_of" => (part.segments.clone(), "segments of a rod"),
-                _ => (part.edges.clone(), "links, segments or springs"),
+                _ => (part.edges.clone(), "edges that are distance constraints"),
             };
             if range.is_empty() {
                 return Err(format!("the part {name:?} has no {what}")).at(|| of(&format!(".{field}")));
             }
+            let tethered = self.scene.tethered_bodies.iter().any(|body| body.particles.start == part.particles.start);
+            let has_tethers = field == "edges_of" && tethered;
+            self.count_members(range.len() as u64).at(|| of(""))?;
             let plasticity = file.plasticity();
             let set = match field {
                 "hinges_of" => self.scene.set_plasticity::<Hinge>(range, plasticity),
@@ -108,23 +112,38 @@ impl Builder<'_> {
                 _ => self.scene.set_plasticity::<Distance>(range, plasticity),
             };
             set.at(|| of(""))?;
+            let yields = plasticity.yield_strain < f32::INFINITY;
+            let mut hint = |message: &str| self.hints.push(Hint { place: of(""), message: message.into() });
+            if !yields && plasticity.rupture == f32::INFINITY {
+                hint("it has no effect: it has neither yield_strain nor rupture");
+            } else if !yields && [file.flow_rate, file.hardening, file.most].iter().any(Option::is_some) {
+                hint("flow_rate, hardening and most have no effect without yield_strain");
+            } else if has_tethers {
+                hint("tethers neither yield nor break: set tethers of the part to false");
+            }
         }
         Ok(())
     }
 
     pub fn add_weak_edges(&mut self, files: &[WeakEdgesFile]) -> Result<(), FileError> {
+        let mut tearable = self.scene.tearable_edges();
+        tearable.sort_unstable();
         for (index, file) in files.iter().enumerate() {
             let place = || format!("weak_edges[{index}]");
             let mut within = self.select(&file.within, None, || format!("{}.within", place()))?;
             within.sort_unstable();
-            let has = |particle: &u32| within.binary_search(particle).is_ok();
-            let mut edges = self.scene.tearable_edges();
-            edges.retain(|edge| edge.iter().all(has));
+            within.dedup();
+            let mut edges = Vec::new();
+            for &particle in &within {
+                let first = tearable.partition_point(|edge| edge[0] < particle);
+                let from_particle = tearable[first..].iter().take_while(|edge| edge[0] == particle);
+                edges.extend(from_particle.filter(|edge| within.binary_search(&edge[1]).is_ok()));
+            }
             if edges.is_empty() {
                 return Err("no edge between two triangles of a cloth with tearing is within these particles")
                     .at(place);
             }
-            self.scene.set_tear_strain(&edges, file.strain.unwrap_or(f32::INFINITY)).at(place)?;
+            self.scene.push_tear_strains(edges, file.strain.unwrap_or(f32::INFINITY)).at(place)?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Rods of a scene file.
+//! Adds the rods of a scene file to the scene.
 
 use super::Part;
 use super::build::{Builder, Built};

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 impl Builder<'_> {
     /// Adds to the number of particles that selections test or name; an error above the limit.
-    pub fn count_particles(&mut self, count: u64) -> Result<(), Reason> {
+    pub fn count_members(&mut self, count: u64) -> Result<(), Reason> {
         self.members = self.members.saturating_add(count);
         if self.members > self.limits.members {
             return Err(Reason::too_large(
@@ -33,6 +33,19 @@ impl Builder<'_> {
         Ok(chosen)
     }
 
+    /// The particles that selections name, one each.
+    pub fn each<const N: usize>(
+        &self,
+        selections: &[Selection; N],
+        place: impl Fn() -> String,
+    ) -> Result<[u32; N], FileError> {
+        let mut particles = [0; N];
+        for (index, (selection, particle)) in selections.iter().zip(&mut particles).enumerate() {
+            *particle = self.one(selection).at(|| format!("{}[{index}]", place()))?;
+        }
+        Ok(particles)
+    }
+
     /// The particle that a selection names; an error if the selection may name several.
     pub fn one(&self, selection: &Selection) -> Result<u32, Reason> {
         let range = match selection {
@@ -47,6 +60,7 @@ impl Builder<'_> {
             return Err(format!("{selection} names {} particles; here one is needed", range.len()).into());
         }
         self.scene.check_particle("this", range.start)?;
+        self.scene.check_in_use("a selection", range.start)?;
         Ok(range.start)
     }
 
@@ -63,38 +77,41 @@ impl Builder<'_> {
                 Some(range) => Chosen::Range(span(*index, *index, &range)?),
                 None => {
                     self.scene.check_particle("this", *index)?;
+                    self.scene.check_in_use("a selection", *index)?;
                     Chosen::Range(*index..index + 1)
                 }
             },
             Selection::Text(text) => self.text(text, own)?,
             Selection::Box(within) => {
                 let [low, high] = within.corners;
-                if (0..3).any(|axis| low[axis] > high[axis]) {
-                    return Err("the first corner of the box must be the lowest".into());
+                if let Some(axis) = (0..3).find(|&axis| low[axis] > high[axis]) {
+                    let (axis, low, high) = (["x", "y", "z"][axis], low[axis], high[axis]);
+                    return Err(format!("the first corner of the box must be the lowest, but its {axis} is {low} and that of the second {high}").into());
                 }
                 let part = within.part.as_deref().map(|name| self.part(name)).transpose()?;
                 let range = part_range(part.or(own)).unwrap_or(0..self.scene.positions.len() as u32);
-                self.count_particles(range.len() as u64)?;
+                self.count_members(range.len() as u64)?;
                 let followers = &self.scene.followers;
                 let follows = |particle: u32| followers.binary_search_by_key(&particle, |it| it.particle).is_ok();
                 let inside = |x: [f32; 3]| (0..3).all(|axis| low[axis] <= x[axis] && x[axis] <= high[axis]);
+                let rest = &self.scene.rest_positions;
                 let list: Vec<u32> = range
-                    .filter(|&particle| inside(self.scene.positions[particle as usize]) && !follows(particle))
+                    .filter(|&particle| inside(rest[particle as usize]) && !follows(particle))
                     .filter(|&particle| !self.scene.is_in_reserve(particle))
                     .collect();
                 if list.is_empty() {
-                    return Err("there is no particle in the box".into());
+                    return Err(format!("there is no particle in the box from {low:?} to {high:?}").into());
                 }
                 Chosen::List(list)
             }
         };
         match picked {
             Chosen::Range(range) => {
-                self.count_particles(range.len() as u64)?;
+                self.count_members(range.len() as u64)?;
                 chosen.extend(range);
             }
             Chosen::List(list) => {
-                self.count_particles(list.len() as u64)?;
+                self.count_members(list.len() as u64)?;
                 chosen.extend(list);
             }
         }

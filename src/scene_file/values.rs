@@ -5,7 +5,7 @@
 use crate::error::check_finite;
 use glam::{DQuat, DVec3};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 use std::collections::HashSet;
 use std::fmt::{self, Formatter};
 use std::marker::PhantomData;
@@ -73,11 +73,36 @@ impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Visitor<'de> for EitherVisit
     }
 
     fn visit_seq<S: SeqAccess<'de>>(self, list: S) -> Result<Self::Value, S::Error> {
-        B::deserialize(SeqAccessDeserializer::new(list)).map(Either::Structured)
+        B::deserialize(List(SeqAccessDeserializer::new(list))).map(Either::Structured)
     }
 
     fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
         B::deserialize(MapAccessDeserializer::new(map)).map(Either::Structured)
+    }
+}
+
+/// The deserializer of a list. serde would read a struct from it by the order of its fields.
+struct List<S>(SeqAccessDeserializer<S>);
+
+impl<'de, S: SeqAccess<'de>> Deserializer<'de> for List<S> {
+    type Error = S::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, S::Error> {
+        self.0.deserialize_any(visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, S::Error> {
+        Err(Error::invalid_type(Unexpected::Seq, &"a name, a number, true, false or an object"))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }
 
@@ -154,10 +179,10 @@ pub(super) struct AxisAngle {
 }
 
 impl Rotation {
-    /// The quaternion (x, y, z, w); normalized if it was computed from an axis.
+    /// The unit quaternion (x, y, z, w); as given if its length is 0 or not finite, which [`crate::Pose`] does not accept.
     pub fn quaternion(&self) -> Result<[f32; 4], crate::Error> {
         let AxisAngle { axis, degrees } = match *self {
-            Self::Quaternion(quaternion) => return Ok(quaternion),
+            Self::Quaternion(quaternion) => return Ok(unit(quaternion)),
             Self::AxisAngle(axis_angle) => axis_angle,
         };
         check_finite(|| "axis of a rotation".into(), axis)?;
@@ -169,6 +194,15 @@ impl Rotation {
         let turn = DQuat::from_axis_angle(axis.normalize(), f64::from(degrees).to_radians());
         Ok(turn.to_array().map(|component| component as f32))
     }
+}
+
+/// Keeps the bits of quaternions that are of unit length up to rounding.
+fn unit(quaternion: [f32; 4]) -> [f32; 4] {
+    let length = DQuat::from_array(quaternion.map(f64::from)).length();
+    if !length.is_finite() || length < 1e-12 || (length - 1.0).abs() < 1e-6 {
+        return quaternion;
+    }
+    quaternion.map(|component| (f64::from(component) / length) as f32)
 }
 
 impl<'de> Deserialize<'de> for Rotation {

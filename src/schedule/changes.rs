@@ -1,7 +1,7 @@
 //! Changes of the parameters of constraints at run time.
 
 use super::chains::chain_kinds;
-use super::compiled::CompiledKind;
+use super::compiled_kind::CompiledKind;
 use crate::constraints::plasticity::{NO_SEGMENT, PlasticRow};
 use crate::constraints::{Kind, Measure, StretchShear};
 use crate::error::{Error, Result};

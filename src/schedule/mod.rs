@@ -9,6 +9,7 @@ mod checks;
 pub(crate) mod clusters;
 pub mod coloring;
 pub(crate) mod compiled;
+pub(crate) mod compiled_kind;
 pub(crate) mod contacts;
 mod pass;
 pub mod plan;

@@ -34,15 +34,16 @@ impl Rings {
     pub fn is_empty(&self) -> bool {
         self.corners.is_empty()
     }
-}
 
-/// Vertex normal: the area-weighted sum of the normals of the triangles around a particle, normalised. +y if it is 0.
-pub(crate) fn normal(rings: &Rings, i: usize, position: impl Fn(usize) -> Vec3) -> Vec3 {
-    let x = position(i);
-    let sum = rings.around(i).fold(Vec3::ZERO, |sum, corner| {
-        let [a, b] = rings.corners[corner].map(|other| position(other as usize));
-        sum + (a - x).cross(b - x)
-    });
-    let l = length(sum);
-    if l > 0.0 { sum / l } else { Vec3::Y }
+    /// The vertex normal of a particle: the area-weighted sum of the normals of the triangles around it, normalised. +y if
+    /// it is 0.
+    pub fn normal(&self, particle: usize, position: impl Fn(usize) -> Vec3) -> Vec3 {
+        let x = position(particle);
+        let sum = self.around(particle).fold(Vec3::ZERO, |sum, corner| {
+            let [a, b] = self.corners[corner].map(|other| position(other as usize));
+            sum + (a - x).cross(b - x)
+        });
+        let l = length(sum);
+        if l > 0.0 { sum / l } else { Vec3::Y }
+    }
 }

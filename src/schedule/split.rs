@@ -1,7 +1,8 @@
 //! Mass splitting: solves constraints that share particles in parallel.
 
 use super::coloring::{Coloring, Span};
-use super::compiled::{CompiledKind, check_loop};
+use super::compiled::check_loop;
+use super::compiled_kind::CompiledKind;
 use super::trees::Trees;
 use crate::constraints::group;
 use crate::error::Result;

@@ -5,11 +5,12 @@
 //! present corners; afterwards it has no effect. Constraints that share no vertex share no copy of one, so the colours stay
 //! valid. Decision: `docs/decisions/0036-tearing.md`.
 
+use crate::collision::ContactMaterialId;
 use crate::error::{Error, Result};
 use crate::geometry::grouped;
 use crate::scene::tearing::{InnerEdge, TearableCloth, inner_edges, twin_kinds};
 use crate::scene::{ConstraintSet, Scene};
-use crate::schedule::compiled::CompiledKind;
+use crate::schedule::compiled_kind::CompiledKind;
 use glam::DVec3;
 
 /// No edge.
@@ -66,8 +67,20 @@ pub(crate) struct TearMesh {
     pub triangles: Vec<[u32; 3]>,
     /// The area of each triangle at rest \[m²\].
     pub areas: Vec<f64>,
+    /// The particles in reserve before any tear.
+    pub reserve: Vec<ReserveParticle>,
     /// By kind.
     bonds: Vec<Vec<Bond>>,
+}
+
+/// The properties of a particle in reserve that the copy of a vertex takes over from the vertex.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReserveParticle {
+    pub particle: u32,
+    pub rest_position: [f32; 3],
+    pub contact: ContactMaterialId,
+    /// Packed; `None` in a scene without scales.
+    pub contact_scale: Option<u32>,
 }
 
 fn rest(scene: &Scene, particle: u32) -> DVec3 {
@@ -158,7 +171,15 @@ impl TearMesh {
         };
         let areas = scene.triangles.iter().map(area).collect();
         let triangles = scene.triangles.clone();
-        let mut mesh = Self { edges, edges_of, opposite, offsets, corners, triangles, areas, bonds: Vec::new() };
+        let in_reserve = |particle: u32| ReserveParticle {
+            particle,
+            rest_position: scene.rest_positions[particle as usize],
+            contact: scene.particle_contacts[particle as usize],
+            contact_scale: scene.contact_scales.get(particle as usize).copied(),
+        };
+        let reserve = scene.tearable.iter().flat_map(|cloth| cloth.copies.clone()).map(in_reserve).collect();
+        let bonds = Vec::new();
+        let mut mesh = Self { edges, edges_of, opposite, offsets, corners, triangles, areas, reserve, bonds };
         let bind = |(kind, set)| mesh.bind(scene, kind, set);
         mesh.bonds = scene.constraints.iter().enumerate().map(bind).collect::<Result<_>>()?;
         Ok(Some(mesh))

@@ -54,9 +54,8 @@ pub(crate) const ROUNDS: u32 = 3;
 /// A tree is solved again with a larger K if the square of a shift across a link exceeds this part of the largest L |b|.
 pub(crate) const MOST_TURN: f32 = 0.2;
 
-/// Substep \[s\] that scales compliances here: that of the default settings. The schedule is independent of the current
-/// settings.
-const SUBSTEP: f64 = 1.0 / 1200.0;
+/// Substep \[s\] that scales compliances here. The schedule is independent of the current settings.
+const SUBSTEP: f64 = crate::settings::DEFAULT_SUBSTEP;
 
 /// Threshold of the *crowding* Σ w_h/(w_h + wᵢ + α̃ᵢ): above it, a particle can gain energy when its links become
 /// parallel. It is 3 in a mesh of six rigid links per particle.

@@ -11,6 +11,9 @@ use crate::collision::events::MOST_EVENTS;
 use crate::collision::{SelfCollision, SelfCollisionLevel};
 use crate::error::{Error, Result, check_finite, check_non_negative, check_positive};
 
+/// Substep h of the default settings \[s\].
+pub(crate) const DEFAULT_SUBSTEP: f64 = 1.0 / 1200.0;
+
 /// Settings of a simulation.
 ///
 /// # Range of coordinates

@@ -1,6 +1,6 @@
-//! Settings as words of a checkpoint.
+//! Settings as words of a snapshot.
 
-use super::{ColorOrder, Execution, Field, Method, Settings, Sweep, Wind};
+use super::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
 use crate::collision::{SelfCollision, SelfCollisionLevel};
 use crate::error::Result;
 use crate::words::{WordReader, WordWriter, damaged};
@@ -10,13 +10,9 @@ const SWEEPS: [Sweep; 2] = [Sweep::GaussSeidel, Sweep::Jacobi];
 const EXECUTIONS: [Execution; 4] = [Execution::Auto, Execution::Colors, Execution::Tiles, Execution::Clusters];
 const LEVELS: [SelfCollisionLevel; 2] = [SelfCollisionLevel::Particles, SelfCollisionLevel::Surfaces];
 
-/// The place of a value in the list of all values.
-fn place<T: PartialEq>(all: &[T], value: &T) -> u32 {
-    all.iter().position(|other| other == value).unwrap_or_default() as u32
-}
-
-fn at<T: Copy>(all: &[T], what: &str, place: u32) -> Result<T> {
-    all.get(place as usize).copied().ok_or_else(|| damaged(format!("its {what} has the number {place}")))
+/// The value with the given code; `all` is in the order of declaration.
+fn decoded<T: Copy>(all: &[T], what: &str, code: u32) -> Result<T> {
+    all.get(code as usize).copied().ok_or_else(|| damaged(format!("its {what} has the unknown code {code}")))
 }
 
 impl Settings {
@@ -53,9 +49,7 @@ impl Settings {
         [substeps, iterations, contact_events].into_iter().for_each(|count| w.word(count));
         let flags = [forces, tethers, triangle_contacts, collider_forces, keep_lambdas, mean_forces, tether_forces];
         flags.into_iter().for_each(|flag| w.word(flag.into()));
-        w.word(place(&METHODS, &method));
-        w.word(place(&SWEEPS, &sweep));
-        w.word(place(&EXECUTIONS, &execution));
+        [method as u32, sweep as u32, execution as u32].into_iter().for_each(|code| w.word(code));
         let (order, seed) = match color_order {
             ColorOrder::Fixed => (0, 0),
             ColorOrder::Alternating => (1, 0),
@@ -68,7 +62,7 @@ impl Settings {
         w.word(self_collision.is_some().into());
         if let Some(SelfCollision { level, margin, iterations, pairs_per_particle, fixed_capacity }) = self_collision {
             w.floats(&[margin]);
-            [place(&LEVELS, &level), iterations.unwrap_or(0), pairs_per_particle, fixed_capacity.into()]
+            [level as u32, iterations.unwrap_or(0), pairs_per_particle, fixed_capacity.into()]
                 .into_iter()
                 .for_each(|word| w.word(word));
         }
@@ -84,14 +78,14 @@ impl Settings {
             *flag = r.flag()?;
         }
         let [forces, tethers, triangle_contacts, collider_forces, keep_lambdas, mean_forces, tether_forces] = flags;
-        let method = at(&METHODS, "method", r.word()?)?;
-        let sweep = at(&SWEEPS, "sweep", r.word()?)?;
-        let execution = at(&EXECUTIONS, "execution", r.word()?)?;
+        let method = decoded(&METHODS, "method", r.word()?)?;
+        let sweep = decoded(&SWEEPS, "sweep", r.word()?)?;
+        let execution = decoded(&EXECUTIONS, "execution", r.word()?)?;
         let [order, seed] = r.words()?;
         let orders = [ColorOrder::Fixed, ColorOrder::Alternating, ColorOrder::Shuffled { seed }];
-        let color_order = at(&orders, "colour order", order)?;
+        let color_order = decoded(&orders, "colour order", order)?;
         let wind = read_wind(r)?;
-        let mut fields = [Field::None; 8];
+        let mut fields = [Field::None; MAX_FIELDS];
         for field in &mut fields {
             *field = read_field(r)?;
         }
@@ -99,7 +93,7 @@ impl Settings {
             false => None,
             true => {
                 let margin = r.float()?;
-                let level = at(&LEVELS, "self-collision", r.word()?)?;
+                let level = decoded(&LEVELS, "self-collision level", r.word()?)?;
                 let ([iterations, pairs_per_particle], fixed_capacity) = (r.words()?, r.flag()?);
                 let iterations = (iterations > 0).then_some(iterations);
                 Some(SelfCollision { level, margin, iterations, pairs_per_particle, fixed_capacity })
@@ -135,8 +129,9 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The settings that shape buffers and the order of constraints, in words. A snapshot needs a solver with the same.
-    pub(crate) fn shape(&self) -> String {
+    /// The settings that determine buffers and the order of constraints, as text for errors. A snapshot needs a solver with
+    /// the same.
+    pub(crate) fn layout_text(&self) -> String {
         let Self { sweep, color_order, execution, forces, self_collision, triangle_contacts, .. } = self;
         let Self { collider_forces, contact_events, mean_forces, tether_forces, .. } = self;
         let lambdas = self.keeps_lambdas(false);

@@ -84,12 +84,12 @@ impl Controls {
         )
     }
 
-    /// The settings and capacities that shape buffers, and a hash of the order of the constraints, in words.
-    pub fn shape_fingerprint(&self) -> String {
+    /// The settings and capacities that determine buffers, and a hash of the order of the constraints, as text.
+    pub fn layout_fingerprint(&self) -> String {
         let mut hash = Fingerprint::new();
         self.compiled.kinds.iter().for_each(|kind| hash.add_list(&kind.coloring.order));
-        let (settings, room) = (self.settings.shape(), self.attachments.capacity);
-        format!("{settings}, {room} attachments at most, order of constraints {:016x}", hash.0)
+        let (settings, attachments) = (self.settings.layout_text(), self.attachments.capacity);
+        format!("{settings}, {attachments} attachments at most, order of constraints {:016x}", hash.0)
     }
 
     pub fn write_words(&self, w: &mut WordWriter) {

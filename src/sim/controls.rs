@@ -142,7 +142,10 @@ impl Controls {
         if settings.needs_other_schedule(&self.settings) {
             self.reschedule(&settings)?;
         }
-        if settings.self_collision != self.settings.self_collision {
+        let lists = |settings: &Settings| {
+            settings.self_collision.map(|own| (own.level, own.pairs_per_particle, own.fixed_capacity))
+        };
+        if lists(&settings) != lists(&self.settings) {
             self.capacities = Capacities::new(self.scene.particle_count(), settings.self_collision);
         }
         self.settings = settings;
@@ -154,9 +157,9 @@ impl Controls {
     pub fn contact_params(&self) -> ContactParams {
         // Particles in contact with a collider must not be truncated together with fast ones.
         let is_pin = |&pin: &u32| !follows(&self.scene.followers, pin);
-        let quarantined =
+        let some_are_held =
             self.pins.iter().any(is_pin) || self.settings.keeps_surfaces_apart() && self.colliders.are_any_left();
-        let anchored = self.settings.self_collision.is_some() && quarantined;
+        let anchored = self.settings.self_collision.is_some() && some_are_held;
         ContactParams::new(&self.scene, &self.settings, &self.compiled.contact_elements, &self.colliders, anchored)
     }
 
@@ -220,6 +223,7 @@ impl Controls {
             let what = if pinned { "pin" } else { "release" };
             self.scene.check_particle(what, particle)?;
             self.scene.check_in_use(what, particle)?;
+            self.scene.check_no_follower(what, particle, 1)?;
             if !pinned && self.scene.inverse_masses[particle as usize] == 0.0 {
                 let what = format!("inverse mass of particle {particle}, which is to be released,");
                 return Err(Error::invalid(what, 0.0, "greater than 0: the particle has no mass in the scene"));

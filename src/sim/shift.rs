@@ -181,6 +181,15 @@ impl Controls {
                 return Err(Error::invalid(what, component, "at most 1e6 m either way"));
             }
         }
+        let attachments = if first { &self.scene.attachments } else { &self.shift.attachments };
+        for (index, attachment) in attachments.iter().enumerate() {
+            let AttachmentTarget::Space(point) = attachment.target else { continue };
+            let outside = placed(point, total).into_iter().find(|component| component.abs() > 1e6);
+            if let Some(component) = outside {
+                let what = format!("initial point of attachment {index} at the total shift of the origin");
+                return Err(Error::invalid(what, component, "at most 1e6 m either way"));
+            }
+        }
         Ok(())
     }
 }

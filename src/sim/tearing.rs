@@ -11,6 +11,7 @@
 
 mod checkpoint;
 
+use crate::collision::ContactScale;
 use crate::error::{Error, Result};
 use crate::geometry::{root, unite};
 use crate::scene::{Scene, TetherGraph};
@@ -75,18 +76,19 @@ impl TearState {
         scene.triangles.clone_from(&mesh.triangles);
         // Includes copies that were split; the loop sets their mass to 0.
         self.masses.iter().for_each(|(&vertex, &inverse)| scene.inverse_masses[vertex as usize] = inverse);
-        for index in 0..scene.tearable.len() {
-            let cloth = &mut scene.tearable[index];
-            let (vertex, used) = (cloth.vertices.start as usize, std::mem::take(&mut cloth.used));
-            for copy in cloth.copies.start as usize..(cloth.copies.start + used) as usize {
-                scene.inverse_masses[copy] = 0.0;
-                scene.rest_positions[copy] = scene.rest_positions[vertex];
-                scene.particle_contacts[copy] = Default::default();
-                if let Some(scale) = scene.contact_scales.get_mut(copy) {
-                    *scale = crate::collision::ContactScale::default().pack();
-                }
+        for reserve in &mesh.reserve {
+            if scene.is_in_reserve(reserve.particle) {
+                continue;
+            }
+            let copy = reserve.particle as usize;
+            scene.inverse_masses[copy] = 0.0;
+            scene.rest_positions[copy] = reserve.rest_position;
+            scene.particle_contacts[copy] = reserve.contact;
+            if let Some(scale) = scene.contact_scales.get_mut(copy) {
+                *scale = reserve.contact_scale.unwrap_or(ContactScale::default().pack());
             }
         }
+        scene.tearable.iter_mut().for_each(|cloth| cloth.used = 0);
     }
 }
 

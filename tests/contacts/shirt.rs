@@ -2,11 +2,11 @@
 
 use crate::common;
 use crate::friction::both;
-#[path = "../../demos/examples/contacts/shirt.rs"]
+#[path = "../../demos/examples/contacts/shirt_mesh.rs"]
 mod pattern;
 
 use glam::{Quat, Vec3};
-use pattern::{body, lift, shirt};
+use pattern::{HALF_WIDTH, body, lift, shirt};
 use supple::{ClothMesh, Collider, ContactMaterial, Fabric, Friction, Scene, SelfCollision, Settings, Shape};
 
 const THICKNESS: f32 = 0.005;
@@ -14,8 +14,8 @@ const THICKNESS: f32 = 0.005;
 /// A mesh whose edges have one triangle, at the openings, or two of opposite directions.
 #[test]
 fn the_mesh_of_a_shirt_is_a_surface_with_four_openings() {
-    for spacing in [0.04, 0.02] {
-        let (positions, triangles) = shirt(spacing);
+    for columns in [13.0, 26.0] {
+        let (positions, triangles) = shirt(2.0 * HALF_WIDTH / columns);
         let mut edges = std::collections::HashMap::new();
         for [a, b, c] in &triangles {
             for edge in [[a, b], [b, c], [c, a]] {

@@ -312,6 +312,14 @@ fn contact_materials_too_thin_for_their_particles_are_reported() {
         let text = open.to_string();
         assert!(text.contains("0.05 m") && text.contains("0.005 m"), "{text}");
     }
+    // The surface of a round body lies in the middle tetrahedra of cubes too.
+    let mut round = Scene::new();
+    let (positions, triangles) = common::shapes::icosphere(2, 0.2);
+    let (spacing, elasticity) = (0.05, Elasticity::elastic(1e4, 500.0, 0.05));
+    let ball = SoftBody { positions: &positions, triangles: &triangles, spacing, density: 500.0, elasticity };
+    round.add_soft_body(&ball).unwrap();
+    let [open] = round.open_contacts(&surfaces)[..] else { panic!("no report") };
+    assert!((open.spacing - 0.05).abs() < 1e-5, "{open:?}");
     let thick = scene.add_contact_material(ContactMaterial { thickness: 0.05, ..ContactMaterial::default() }).unwrap();
     scene.set_particle_contact(body, thick).unwrap();
     assert_eq!(scene.open_contacts(&particles), []);

@@ -276,7 +276,7 @@ fn shape_matching_keeps_rigid_bodies_rigid() {
         let figure = |name: &str| body[name].as_f64().unwrap();
         let soft = body["name"].as_str().unwrap().starts_with("soft");
         assert!(if soft { figure("shape_error") > 0.01 } else { figure("shape_error") < 1e-3 }, "{body}");
-        assert!(figure("grip_error") < if soft { 0.3 } else { 0.01 }, "{body}");
+        assert!(figure("pin_error") < if soft { 0.3 } else { 0.01 }, "{body}");
     }
 }
 

@@ -496,6 +496,12 @@ fn mesh_json(positions: &[[f32; 3]], triangles: &[[u32; 3]], more: &str) -> Stri
 }
 
 #[test]
+fn a_continued_line_may_have_comments() {
+    let text = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 \\\n3 4 # quad\n";
+    assert_eq!(ObjMesh::parse(text).unwrap().triangles.len(), 2);
+}
+
+#[test]
 fn a_scene_file_hints_at_loose_vertices_and_opposed_normals() {
     let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 1.0], [0.0, 0.0, 1.0], [5.0, 0.0, 5.0]];
     let mesh = mesh_json(&corners, &[[0, 2, 1], [0, 2, 3]], "");

@@ -147,7 +147,11 @@ fn part_cases() -> Vec<Bad> {
         Bad("a box inside out", cloth(r#""pin": [{"box": [[1, 0, 0], [0, 1, 1]]}]"#), &["pin[0]", "lowest"]),
         Bad("an infinite velocity", cloth(r#""velocity": [0, 1e39, 0]"#), &["cloth_grid.velocity", "inf"]),
         Bad("a mesh of no sort", mesh("{}"), &["parts[0].cloth_mesh.mesh", "obj"]),
-        Bad("a mesh without folder", mesh(r#"{"obj": "a.obj"}"#), &["cloth_mesh.mesh.obj", "a.obj", "no folder"]),
+        Bad(
+            "a mesh without folder",
+            mesh(r#"{"obj": "a.obj"}"#),
+            &["cloth_mesh.mesh.obj", "a.obj", "without a folder"],
+        ),
         Bad(
             "a vertex past the end",
             mesh(r#"{"positions": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "triangles": [[0, 1, 3]]}"#),
@@ -158,7 +162,11 @@ fn part_cases() -> Vec<Bad> {
             mesh(&QUAD.replace('}', r#", "scale": [1, 0, 1]}"#)),
             &["parts[0].cloth_mesh.mesh", "scale", "0"],
         ),
-        Bad("two factors", mesh(&QUAD.replace('}', r#", "scale": [1, 2]}"#)), &["cloth_mesh.mesh", "or three"]),
+        Bad(
+            "two factors",
+            mesh(&QUAD.replace('}', r#", "scale": [1, 2]}"#)),
+            &["cloth_mesh.mesh", "scale has 2 values for 3"],
+        ),
         Bad("a rope of nothing", rope(r#""cord": "hemp""#), &["parts[0].rope", "points"]),
         Bad("a rope of one point", rope(r#""cord": "hemp", "points": [[0, 0, 0]]"#), &["parts[0].rope", "two points"]),
         Bad(
@@ -244,7 +252,12 @@ fn part_cases() -> Vec<Bad> {
         Bad(
             "a follower of nobody",
             followers(r#""sources": [[0, 0, 0, 9]], "weights": [[1, 0, 0, 0]]"#),
-            &["followers.sources[0]", "9", "only 4"],
+            &["followers.sources[0][3]", "9", "only 4"],
+        ),
+        Bad(
+            "a follower of its own part",
+            followers(r#""name": "f", "sources": [["f:0", "f:0", "f:0", "f:0"]], "weights": [[1, 0, 0, 0]]"#),
+            &["followers.sources[0][0]", "no part above is named \"f\""],
         ),
         Bad(
             "a follower too few",
@@ -283,6 +296,37 @@ fn constraint_cases() -> Vec<Bad> {
             constraint(r#"{"distance": {"particles": [[0, 1], [1, 2]], "rest_length": [1]}}"#),
             &["constraints[0].distance", "rest_length has 1 values for 2"],
         ),
+        Bad("no kind", constraint("{}"), &["constraints[0]", "it is empty"]),
+        Bad("a number as a kind", constraint("7"), &["constraints[0]", "it is a number"]),
+        Bad("a list as a kind", constraint("[1]"), &["constraints[0]", "it is a list"]),
+        Bad(
+            "a list as a material",
+            constraint(r#"{"distance": {"particles": [[0, 1]], "material": [1e-5, 1e-4]}}"#),
+            &["distance.material", "sequence"],
+        ),
+        Bad(
+            "a particle in reserve",
+            with(
+                r#"{"cloth_grid": {"columns": 3, "rows": 3, "fabric": {"tearing": {"strain": 0.1}}}}"#,
+                r#", "constraints": [{"distance": {"particles": [[0, 9]]}}]"#,
+            ),
+            &["particles[0][1]", "9", "reserve"],
+        ),
+        Bad(
+            "too few masses of a group",
+            constraint(r#"{"shape_matching": {"particles": [0, 1, 2], "masses": [1]}}"#),
+            &["constraints[0].shape_matching", "masses has 1 values for 3"],
+        ),
+        Bad(
+            "an unknown material of a group",
+            constraint(r#"{"shape_matching": {"particles": [0, 1, 2], "material": "x"}}"#),
+            &["constraints[0].shape_matching.material", "\"x\""],
+        ),
+        Bad(
+            "a corner past the end",
+            constraint(r#"{"pressure": {"triangles": [[0, 1, 9]]}}"#),
+            &["constraints[0].pressure.triangles[0][2]", "particle 9"],
+        ),
         Bad(
             "an unknown material",
             constraint(r#"{"distance": {"particles": [], "material": "x"}}"#),
@@ -306,7 +350,7 @@ fn constraint_cases() -> Vec<Bad> {
         Bad(
             "edges of loose particles",
             constraint(r#"{"distance_limit": {"limit": "at_most", "edges_of": "p"}}"#),
-            &["distance_limit.edges_of", "no links"],
+            &["distance_limit.edges_of", "no edges"],
         ),
         Bad(
             "a limit of both",
@@ -411,11 +455,15 @@ fn other_cases() -> Vec<Bad> {
             target(r#""particles": [1], "times": [0], "offsets": [[0,0,0]]"#),
             &["targets[0].particles", "particle 1", "not pinned"],
         ),
-        Bad("no times", target(r#""particles": [0], "times": [], "offsets": []"#), &["targets[0].times", "ascend"]),
+        Bad(
+            "no times",
+            target(r#""particles": [0], "times": [], "offsets": []"#),
+            &["targets[0].times", "there is no time"],
+        ),
         Bad(
             "times that fall",
             target(r#""particles": [0], "times": [1, 0], "offsets": [[0,0,0],[0,0,0]]"#),
-            &["targets[0].times", "ascend"],
+            &["targets[0].times", "time 1 is 0 s, but time 0 is 1 s", "ascend"],
         ),
         Bad(
             "a time too early",

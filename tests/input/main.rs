@@ -11,3 +11,4 @@ mod bad_input_kinds;
 mod bad_input_running;
 mod bad_rods;
 mod odd_input;
+mod unusual_calls;

@@ -4,9 +4,9 @@ use crate::common;
 use crate::common::{Pair, is_exact};
 use supple::scene::Bending;
 use supple::{
-    Attachment, AttachmentTarget, ClosedSurface, Cloth, ClothGrid, ClothMesh, Collider, ColliderId, Distance, Error,
-    Fabric, Instances, Material, Particle, ParticlePoint, Plasticity, Pose, Pressure, Reference, Scene, SelfCollision,
-    Settings, Shape, Solver, Stiffening, Sweep, Tearing, Tears, TensionPiece, Tethers,
+    Attachment, AttachmentTarget, ClosedSurface, Cloth, ClothGrid, ClothMesh, Collider, ColliderId, ContactMaterial,
+    ContactScale, Distance, Error, Fabric, Instances, Material, Particle, ParticlePoint, Plasticity, Pose, Pressure,
+    Reference, Scene, SelfCollision, Settings, Shape, Solver, Stiffening, Sweep, Tearing, Tears, TensionPiece, Tethers,
 };
 
 const COLUMNS: u32 = 13;
@@ -446,6 +446,42 @@ fn tears_survive_snapshots_and_other_schedules_and_a_reset_mends_them() {
     pair.solver.reset();
     pair.reference.reset();
     both(&mut pair, 4);
+}
+
+/// The particles in reserve have other rest positions, materials and scales than the first vertex of a renumbered mesh.
+#[test]
+fn snapshots_of_a_renumbered_torn_mesh_fit_its_scene() {
+    let gpu = common::gpu();
+    let (grid, _) = sheet(fabric(), 1.0);
+    let mut scene = Scene::new();
+    let positions = &grid.positions()[..(ROWS * COLUMNS) as usize];
+    let mesh = ClothMesh { positions, triangles: grid.triangles(), fabric: fabric(), tethers: None };
+    scene.add_cloth_mesh(&mesh).unwrap();
+    for column in 0..COLUMNS {
+        scene.pin(column).unwrap();
+        scene.set_mass((ROWS - 1) * COLUMNS + column, 2.5 * strength() / COLUMNS as f32).unwrap();
+    }
+    let all = 0..scene.particle_count() as u32;
+    let material = scene.add_contact_material(ContactMaterial::default()).unwrap();
+    scene.set_particle_contact(all.clone(), material).unwrap();
+    let scale = ContactScale { thickness: 0.5, ..ContactScale::default() };
+    scene.set_contact_scales(all.clone(), &vec![scale; all.len()]).unwrap();
+    scene.renumber();
+    let mut solver = common::solver(&gpu, &scene, damped());
+    let whole = solver.snapshot().unwrap();
+    let mut tears = 0;
+    for _ in 0..60 {
+        common::step(&gpu, &mut solver, 1);
+        tears += solver.tear().unwrap().edges.len();
+    }
+    assert!(tears > 0);
+    let torn = solver.snapshot().unwrap();
+    common::solver(&gpu, &scene, damped()).restore(&torn).unwrap();
+    solver.restore(&whole).unwrap();
+    assert_eq!(solver.triangles(), scene.triangles());
+    solver.restore(&torn).unwrap();
+    solver.reset();
+    solver.restore(&whole).unwrap();
 }
 
 /// The tethers of the lower piece end with the tear.

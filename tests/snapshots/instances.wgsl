@@ -50,7 +50,7 @@ var<private> first_lambda: u32;
 var<private> scale: f32;
 var<private> inverse_scale: f32;
 
-// LAMBDA_ROOM is a multiple of every number of multipliers.
+// LAMBDA_CAPACITY is a multiple of every number of multipliers.
 fn place_of_lambda(place: u32, count: u32) -> u32 {
     return first_lambda / count + place;
 }
@@ -266,7 +266,7 @@ fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_inde
     let jump = jump_of(slot, row);
     first_particle = slot * ASSET_PARTICLES;
     let tethers_at = air_and_tethers.w;
-    first_lambda = slot * LAMBDA_ROOM;
+    first_lambda = slot * LAMBDA_CAPACITY;
     scale = jump.to_place.w;
     inverse_scale = 1.0 / scale;
     span.zero = params.zero;
@@ -531,7 +531,7 @@ fn count_quarantined(word: u32, i: u32) -> bool {
 
 const ASSET_PARTICLES = 9u;
 const MATERIALS = 3u;
-const LAMBDA_ROOM = 27u;
+const LAMBDA_CAPACITY = 27u;
 const TETHER_RUNS_AT = 3u;
 const RINGS_AT = 64u;
 const CORNERS_AT = 74u;

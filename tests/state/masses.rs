@@ -111,7 +111,7 @@ fn invalid_masses_are_rejected() {
     // A particle with an inverse mass of 0 becomes free when it gets a mass.
     scene.set_mass(2, 2.0).unwrap();
     assert_eq!(scene.inverse_masses()[2], 0.5);
-    assert_eq!(scene.pinned_particles().collect::<Vec<_>>(), [3]);
+    assert_eq!(scene.pinned_particles().count(), 0, "the follower is no pin");
 }
 
 #[test]

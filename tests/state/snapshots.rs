@@ -440,9 +440,9 @@ fn a_snapshot_that_does_not_fit_is_an_error_and_changes_nothing() {
     for (other, settings, what) in [
         (&hanging_cloth(8, 7).0, Settings::default(), "scene"),
         (&moved, Settings::default(), "scene"),
-        (&scene, Settings { execution: Execution::Clusters, ..Settings::default() }, "shape"),
-        (&scene, Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() }, "shape"),
-        (&scene, Settings { iterations: 3, ..Settings::default() }, "shape"),
+        (&scene, Settings { execution: Execution::Clusters, ..Settings::default() }, "settings"),
+        (&scene, Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() }, "settings"),
+        (&scene, Settings { iterations: 3, ..Settings::default() }, "settings"),
     ] {
         let foreign = crate::common::solver(&gpu, other, settings).snapshot().unwrap();
         let error = solver.restore(&foreign).unwrap_err();
@@ -509,4 +509,22 @@ fn lists_beyond_the_limits_of_the_device_are_an_error_and_change_nothing() {
     // It still runs.
     step(&small, &mut solver, 1);
     assert_ne!(state(&solver), before);
+}
+
+/// After a snapshot is restored, ids that were given since then name nothing.
+#[test]
+fn ids_given_after_a_snapshot_name_nothing_later() {
+    let gpu = gpu();
+    let (mut scene, _) = hanging_cloth(4, 4);
+    scene.reserve_attachments(2).unwrap();
+    let mut solver = open(&gpu, &scene, Settings::default());
+    let attachment = Attachment::new(ParticlePoint::Particle(5), AttachmentTarget::Space([0.0; 3]));
+    let ball = Collider::new(Shape::Sphere { radius: 0.1 }, [0.0, -9.0, 0.0]);
+    let snapshot = solver.snapshot().unwrap();
+    let before = (solver.attach(attachment).unwrap(), solver.add_collider(&ball).unwrap());
+    solver.restore(&snapshot).unwrap();
+    let after = (solver.attach(attachment).unwrap(), solver.add_collider(&ball).unwrap());
+    assert!(before.0 != after.0 && before.1 != after.1);
+    solver.release_attachment(before.0).unwrap_err();
+    solver.remove_collider(before.1).unwrap_err();
 }

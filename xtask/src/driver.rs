@@ -59,7 +59,8 @@ fn root_prefix(is_root: bool, has_sudo: bool, has_terminal: bool) -> Option<&'st
 /// Returns true if Mesa's software driver may match `SUPPLE_ADAPTER`. Its name is "llvmpipe (LLVM 20 ...)".
 pub fn wants_software(wanted: &str) -> bool {
     let wanted = wanted.trim();
-    wanted.is_empty() || wanted == "software" || wanted.to_lowercase().starts_with("llvm")
+    let name = wanted.to_lowercase();
+    wanted == "software" || "llvmpipe".contains(&name) || name.starts_with("llvm")
 }
 
 /// The message for a machine without an adapter on which nothing was installed, after `reason`.
@@ -74,11 +75,11 @@ fn instruction(reason: impl fmt::Display, manager: Option<&Manager>) -> Failure 
             }
         }
     }
-    Failure::new(text + &obstacles())
+    Failure::new(text + &driver_hints())
 }
 
 /// Conditions under which programs do not find an installed driver.
-pub fn obstacles() -> String {
+pub fn driver_hints() -> String {
     let mut text = String::new();
     // With these variables the loader searches nowhere else.
     for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
@@ -104,7 +105,7 @@ fn is_root() -> bool {
     id.is_ok_and(|output| output.status.success() && output.stdout.trim_ascii() == b"0")
 }
 
-/// Installs Mesa's software driver and prints a message first.
+/// Prints the commands that install Mesa's software driver, and runs them.
 pub fn install() -> Result<&'static Manager, Failure> {
     let Some(manager) = find_manager(has) else {
         return Err(instruction("there is no Vulkan adapter, and no known package manager", None));
@@ -121,7 +122,7 @@ pub fn install() -> Result<&'static Manager, Failure> {
         eprintln!("xtask: $ {line}");
         let Some((program, arguments)) = words.split_first() else { continue };
         let mut command = Command::new(program);
-        // Standard output belongs to the job.
+        // Standard output carries only that of the tests or of the demo.
         command.args(arguments).stdout(io::stderr());
         if !has_terminal {
             command.stdin(Stdio::null());
@@ -192,7 +193,11 @@ mod tests {
 
     #[test]
     fn only_a_software_adapter_is_worth_installing_a_software_driver() {
-        assert!(["", " ", "software", " software ", "llvmpipe", "LLVMpipe (LLVM 20"].into_iter().all(wants_software));
+        assert!(
+            ["", " ", "software", " software ", "pipe", "llvmpipe", "LLVMpipe (LLVM 20"]
+                .into_iter()
+                .all(wants_software)
+        );
         assert!(!["nvidia", "Software", "0"].into_iter().any(wants_software));
     }
 

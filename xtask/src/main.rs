@@ -7,7 +7,7 @@ mod progress;
 mod suite;
 mod web;
 
-use driver::{install, obstacles, wants_software};
+use driver::{driver_hints, install, wants_software};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -158,7 +158,7 @@ impl Workspace {
     /// Returns true if an adapter fits `SUPPLE_ADAPTER`.
     fn has_adapter(&self, build: &[OsString]) -> Result<bool, Failure> {
         let mut cargo = self.cargo();
-        // Standard output belongs to the job.
+        // Standard output carries only that of the tests or of the demo.
         cargo.arg("run").args(build).args(["--example", "adapters"]).stdout(io::stderr());
         match run(&mut cargo)? {
             0 => Ok(true),
@@ -194,7 +194,7 @@ impl Workspace {
             "{} has installed Mesa's software driver, yet no Vulkan adapter is found.\n`vulkaninfo --summary` (of the \
              package vulkan-tools) says what the Vulkan loader sees.{}",
             manager.program,
-            obstacles()
+            driver_hints()
         )))
     }
 }

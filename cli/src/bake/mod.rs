@@ -8,6 +8,7 @@ mod outputs;
 mod warnings;
 
 use crate::backend::Backend;
+use crate::console;
 use crate::interrupt;
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -79,7 +80,7 @@ fn kind_names() -> clap::builder::PossibleValuesParser {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut file = SceneFile::read(&arguments.scene).with_context(|| arguments.scene.display().to_string())?;
     for hint in &file.hints {
-        eprintln!("warning: {hint}");
+        console::warn(hint);
     }
     file.settings.keep_lambdas |= arguments.lambda.is_some();
     let shapes = outputs::shapes(arguments, &file)?;
@@ -90,11 +91,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     // The progress bar is hidden without a terminal.
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} steps, {per_sec}, {eta} left")?;
     let progress = ProgressBar::new(arguments.frames.into()).with_style(style);
+    let mut refused_tears = 0;
     for step in 0..=arguments.frames {
         interrupt::check(|| format!("before step {step} of {}", arguments.frames))?;
         let time = f64::from(step) * f64::from(file.settings.dt);
         if step > 0 {
-            backend.step(&file, time)?;
+            refused_tears += u64::from(backend.step(&file, time)?);
             progress.inc(1);
         }
         if step % arguments.every == 0 {
@@ -102,6 +104,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
     }
     progress.finish_and_clear();
-    warnings::print(&file, &backend)?;
-    outputs.finish()
+    outputs.finish()?;
+    warnings::print(&file, &backend, refused_tears)
 }

@@ -2,13 +2,14 @@
 
 use super::Arguments;
 use crate::backend::Backend;
-use crate::export::contacts::Lines;
+use crate::console;
+use crate::export::contacts::ContactsFile;
 use crate::export::geometry::{self, Shape};
 use crate::export::npy::Array;
 use crate::export::obj::ObjSequence;
-use crate::export::partial::place;
+use crate::export::partial::resolved;
 use crate::export::point_cache::{Format, PointCache};
-use crate::export::usd::Usd;
+use crate::export::usd::{Usd, clip_folder};
 use crate::export::usd_text::prim_names;
 use crate::export::{Frame, Timing};
 use anyhow::{Context as _, ensure};
@@ -27,7 +28,7 @@ pub struct Outputs {
     lambda: Option<Array>,
     /// The index of the kind of λ.
     kind: usize,
-    contacts: Option<Lines>,
+    contacts: Option<ContactsFile>,
     obj: Option<ObjSequence>,
     caches: Vec<PointCache>,
     usd: Option<Usd>,
@@ -53,16 +54,17 @@ pub fn check(arguments: &Arguments, shapes: &[Shape]) -> anyhow::Result<()> {
     let positions = arguments.positions();
     let single = [&positions, velocities, lambda, contacts, usd].into_iter().flatten().cloned();
     let caches = [pc2, mdd].into_iter().flatten().flat_map(|path| caches_of(path, shapes)).map(|(path, _)| path);
-    let (scene, mut places) = (place(scene), HashSet::new());
-    for path in single.chain(caches) {
-        let place = place(&path);
-        ensure!(place != scene, "cannot write {}: it is the scene file", path.display());
-        ensure!(places.insert(place), "{}: two outputs cannot be written to one file", path.display());
+    let (scene, mut targets) = (resolved(scene), HashSet::new());
+    let clips = usd.as_deref().filter(|_| arguments.usd_clips).map(clip_folder);
+    for path in single.chain(caches).chain(arguments.obj.clone()).chain(clips) {
+        let target = resolved(&path);
+        ensure!(target != scene, "cannot write {}: it is the scene file", path.display());
+        ensure!(targets.insert(target), "{}: two outputs cannot be written to one file", path.display());
     }
-    let is_text = |path: &PathBuf| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("usda"));
     if let Some(path) = usd {
         // USD selects the format of a layer by its extension.
-        ensure!(is_text(path), "cannot write {}: the extension of --usd must be .usda", path.display());
+        let is_usda = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("usda"));
+        ensure!(is_usda, "cannot write {}: the extension of --usd must be .usda", path.display());
     }
     ensure!(part.is_none() || arguments.needs_shapes(), "--part needs --obj, --pc2, --mdd or --usd");
     Ok(())
@@ -93,7 +95,8 @@ impl Outputs {
         backend: &Backend,
         shapes: Vec<Shape>,
     ) -> anyhow::Result<Self> {
-        let kind = KINDS.iter().position(|info| info.name == arguments.lambda_kind).context("no such kind")?;
+        let kind = KINDS.iter().position(|info| info.name == arguments.lambda_kind);
+        let kind = kind.with_context(|| format!("no kind is named {:?}", arguments.lambda_kind))?;
         let samples = arguments.frames / arguments.every + 1;
         let particles = file.scene.particle_count() as u64;
         let lambdas = if arguments.lambda.is_some() { backend.lambdas(kind)?.len() as u64 } else { 0 };
@@ -107,19 +110,20 @@ impl Outputs {
                 caches.push(PointCache::create(&path, format, points, timing)?);
             }
         }
+        let usd = match &arguments.usd {
+            None => None,
+            Some(path) if arguments.usd_clips => Some(Usd::create_with_clips(path, shapes.clone(), timing)?),
+            Some(path) => Some(Usd::create(path, shapes.clone(), timing, particles as usize)?),
+        };
         Ok(Self {
             positions: array(&arguments.positions(), &[particles, 3])?,
             velocities: array(&arguments.velocities, &[particles, 3])?,
             lambda: array(&arguments.lambda, &[lambdas])?,
             kind,
-            contacts: arguments.contacts.as_deref().map(|path| Lines::create(path, file)).transpose()?,
+            contacts: arguments.contacts.as_deref().map(|path| ContactsFile::create(path, file)).transpose()?,
             obj: arguments.obj.as_deref().map(|folder| ObjSequence::create(folder, &shapes)).transpose()?,
             caches,
-            usd: match &arguments.usd {
-                None => None,
-                Some(path) if arguments.usd_clips => Some(Usd::create_with_clips(path, shapes, timing)?),
-                Some(path) => Some(Usd::create(path, shapes, timing, particles as usize)?),
-            },
+            usd,
             samples: 0,
         })
     }
@@ -160,23 +164,17 @@ impl Outputs {
         Ok(())
     }
 
-    /// Completes the files and prints their names.
+    /// Completes the files, then prints their names. A file that cannot be completed does not affect the others.
     pub fn finish(self) -> anyhow::Result<()> {
-        for array in [self.positions, self.velocities, self.lambda].into_iter().flatten() {
-            println!("wrote {}", array.finish()?);
+        let arrays = [self.positions, self.velocities, self.lambda].into_iter().flatten();
+        let mut finished: Vec<anyhow::Result<String>> = arrays.map(Array::finish).collect();
+        finished.extend(self.contacts.map(ContactsFile::finish));
+        finished.extend(self.obj.map(|sequence| Ok(sequence.finish())));
+        finished.extend(self.caches.into_iter().map(PointCache::finish));
+        finished.extend(self.usd.map(Usd::finish));
+        for description in finished.iter().flatten() {
+            console::print(format_args!("wrote {description}"))?;
         }
-        if let Some(lines) = self.contacts {
-            println!("wrote {}", lines.finish()?);
-        }
-        if let Some(sequence) = self.obj {
-            println!("wrote {}", sequence.finish());
-        }
-        for cache in self.caches {
-            println!("wrote {}", cache.finish()?);
-        }
-        if let Some(stage) = self.usd {
-            println!("wrote {}", stage.finish()?);
-        }
-        Ok(())
+        finished.into_iter().find_map(Result::err).map_or(Ok(()), Err)
     }
 }

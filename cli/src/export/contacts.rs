@@ -13,7 +13,7 @@ use supple::{ColliderForce, Pose};
 
 /// A line of the contacts file.
 #[derive(Serialize)]
-pub struct Line<'a> {
+pub struct ContactSample<'a> {
     frame: u32,
     time: f64,
     pairs: u32,
@@ -31,11 +31,11 @@ pub struct Line<'a> {
     searches: u32,
     truncated: u32,
     crossings: Option<u32>,
-    colliders: Vec<LineCollider<'a>>,
+    colliders: Vec<ColliderSample<'a>>,
 }
 
 #[derive(Serialize)]
-pub struct LineCollider<'a> {
+pub struct ColliderSample<'a> {
     name: Option<&'a str>,
     force: [f32; 3],
     torque: [f32; 3],
@@ -44,7 +44,7 @@ pub struct LineCollider<'a> {
 }
 
 /// A contacts file that is written frame by frame.
-pub struct Lines {
+pub struct ContactsFile {
     // Dropped in this order: closed, then removed.
     writer: BufWriter<File>,
     file: Partial,
@@ -53,7 +53,7 @@ pub struct Lines {
     count: usize,
 }
 
-impl Lines {
+impl ContactsFile {
     pub fn create(path: &Path, scene: &SceneFile) -> anyhow::Result<Self> {
         let (file, writer) = Partial::create(path)?;
         let names = scene.colliders.iter().map(|(name, id)| (id.index(), name.clone())).collect();
@@ -63,19 +63,20 @@ impl Lines {
     pub fn write(&mut self, frame: u32, time: f64, scene: &SceneFile, backend: &Backend) -> anyhow::Result<()> {
         let report = backend.contacts()?;
         let mut forces = backend.collider_forces()?;
+        // Empty if collider_forces is off.
         forces.resize(scene.scene.colliders().len(), ColliderForce::default());
         let mut poses: Vec<Pose> = scene.scene.colliders().iter().map(|collider| collider.pose).collect();
         for (id, pose) in scene.collider_poses_at(time) {
             poses[id.index()] = pose;
         }
-        let collider = |(index, (force, pose)): (usize, (ColliderForce, Pose))| LineCollider {
+        let collider = |(index, (force, pose)): (usize, (ColliderForce, Pose))| ColliderSample {
             name: self.names.get(&index).map(String::as_str),
             force: force.force,
             torque: force.torque,
             position: pose.position,
             rotation: pose.rotation,
         };
-        let line = Line {
+        let sample = ContactSample {
             frame,
             time,
             pairs: report.pairs,
@@ -95,8 +96,8 @@ impl Lines {
             crossings: report.crossings,
             colliders: forces.into_iter().zip(poses).enumerate().map(collider).collect(),
         };
-        let text = serde_json::to_string(&line)?;
-        writeln!(self.writer, "{text}").with_context(|| self.file.fault())?;
+        let text = serde_json::to_string(&sample)?;
+        writeln!(self.writer, "{text}").with_context(|| self.file.failure())?;
         self.count += 1;
         Ok(())
     }
@@ -104,9 +105,9 @@ impl Lines {
     /// Renames the file to its final name and returns a description of it.
     pub fn finish(self) -> anyhow::Result<String> {
         let writer = self.writer.into_inner().map_err(|error| error.into_error());
-        writer.with_context(|| self.file.fault())?;
-        let what = format!("{} [{} lines]", self.file.name(), self.count);
+        writer.with_context(|| self.file.failure())?;
+        let description = format!("{} [{} lines]", self.file.name(), self.count);
         self.file.finish()?;
-        Ok(what)
+        Ok(description)
     }
 }

@@ -5,7 +5,7 @@ use supple::Scene;
 use supple::scene_file::{Part, SceneFile};
 
 /// A mesh or a curve of a part.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Shape {
     /// The name of the part, or `part_` and its number.
     pub name: String,
@@ -24,7 +24,7 @@ pub struct Shape {
 }
 
 /// The triangles of a mesh.
-#[derive(Debug, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Surface {
     /// Indices into [`Shape::particles`].
     pub triangles: Vec<[u32; 3]>,
@@ -39,8 +39,8 @@ pub struct Surface {
 pub fn shapes(file: &SceneFile, only: Option<&str>) -> anyhow::Result<Vec<Shape>> {
     ensure!(
         !file.scene.can_tear(),
-        "the scene has a cloth with tearing, whose triangles change: meshes and point caches have the same triangles in all samples. \
-         Without these options positions are written"
+        "the scene has a cloth with tearing, whose triangles change: meshes and point caches have the same triangles in all samples; \
+         write positions by --out instead of --obj, --pc2, --mdd or --usd"
     );
     let names: Vec<&str> = file.parts.iter().filter_map(|part| part.name.as_deref()).collect();
     if let Some(name) = only
@@ -58,11 +58,14 @@ pub fn shapes(file: &SceneFile, only: Option<&str>) -> anyhow::Result<Vec<Shape>
     Ok(shapes)
 }
 
-/// Returns true for a closed rod, false for an open one and for a rope, and `None` for other parts.
-pub fn curve(part: &Part) -> Option<bool> {
-    let is_curve = part.triangles.is_empty() && !(part.edges.is_empty() && part.segments.is_empty());
-    // A closed rod has as many segments as particles.
-    is_curve.then(|| part.segments.len() == part.particles.len())
+/// Returns true for a rope or a rod.
+pub fn is_curve(part: &Part) -> bool {
+    part.triangles.is_empty() && !(part.edges.is_empty() && part.segments.is_empty())
+}
+
+/// Returns true for a closed rod, which has as many segments as particles.
+pub fn is_closed(part: &Part) -> bool {
+    part.segments.len() == part.particles.len()
 }
 
 /// `None` for loose particles.
@@ -72,7 +75,10 @@ fn shape(file: &SceneFile, index: usize, part: &Part) -> supple::Result<Option<S
     let triangles = &file.scene.triangles()[range];
     if triangles.is_empty() {
         let particles: Vec<u32> = part.particles.clone().collect();
-        let Some(closed) = curve(part) else { return Ok(None) };
+        if !is_curve(part) {
+            return Ok(None);
+        }
+        let closed = is_closed(part);
         let widths = particles.iter().map(|&particle| width(&file.scene, part, particle)).collect::<Result<_, _>>()?;
         return Ok(Some(Shape { name, file_particles: particles.clone(), particles, surface: None, closed, widths }));
     }

@@ -56,7 +56,7 @@ impl ObjSequence {
             writer.write_all(self.elements.as_bytes())?;
             writer.flush()
         };
-        write().with_context(|| file.fault())?;
+        write().with_context(|| file.failure())?;
         self.steps.insert(step);
         file.finish()
     }
@@ -66,7 +66,9 @@ impl ObjSequence {
         let folder = self.folder.display();
         let others = self.others();
         if others > 0 {
-            eprintln!("warning: {folder} also has {others} frames that this simulation has not written");
+            crate::console::warn(format_args!(
+                "{folder} also has {others} frames that this simulation has not written"
+            ));
         }
         format!("{folder} [{} files]", self.steps.len())
     }

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 pub struct Partial {
     path: PathBuf,
     /// The final path, with links resolved.
-    place: PathBuf,
-    partial: PathBuf,
+    target: PathBuf,
+    temporary: PathBuf,
 }
 
 /// The path with links resolved. If the file does not exist, its folder is resolved; if that does not exist, the path as given.
-pub fn place(path: &Path) -> PathBuf {
+pub fn resolved(path: &Path) -> PathBuf {
     let in_folder = || {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Some(folder.canonicalize().ok()?.join(path.file_name()?))
@@ -22,19 +22,25 @@ pub fn place(path: &Path) -> PathBuf {
     path.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| path.into())
 }
 
+fn write_failure(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}
+
 impl Partial {
     pub fn create(path: &Path) -> anyhow::Result<(Self, BufWriter<File>)> {
         // Renaming would replace a link, a device or a pipe by a file.
-        let place = place(path);
-        let name = place.file_name().with_context(|| format!("cannot write {}: it names no file", path.display()))?;
-        let mut partial = name.to_os_string();
-        partial.push(format!(".{}.part", std::process::id()));
-        let partial = place.with_file_name(partial);
-        ensure!(!path.is_dir(), "cannot write {}: it is a folder", path.display());
-        ensure!(!path.exists() || path.is_file(), "cannot write {}: it is not a regular file", path.display());
-        ensure!(path.exists() || !path.is_symlink(), "cannot write {}: it is a link to no file", path.display());
-        let file = File::create(&partial).with_context(|| format!("cannot write {}", path.display()))?;
-        Ok((Self { path: path.into(), place, partial }, BufWriter::new(file)))
+        let (target, failure) = (resolved(path), write_failure(path));
+        let name = target.file_name().with_context(|| format!("{failure}: it names no file"))?;
+        let mut temporary = name.to_os_string();
+        temporary.push(format!(".{}.part", std::process::id()));
+        let temporary = target.with_file_name(temporary);
+        ensure!(!path.is_dir(), "{failure}: it is a folder");
+        ensure!(!path.exists() || path.is_file(), "{failure}: it is not a regular file");
+        let is_read_only = path.metadata().is_ok_and(|metadata| metadata.permissions().readonly());
+        ensure!(!is_read_only, "{failure}: it is read-only");
+        ensure!(path.exists() || !path.is_symlink(), "{failure}: it is a link to no file");
+        let file = File::create(&temporary).context(failure)?;
+        Ok((Self { path: path.into(), target, temporary }, BufWriter::new(file)))
     }
 
     /// The final path, as given.
@@ -42,19 +48,20 @@ impl Partial {
         self.path.display()
     }
 
-    pub fn fault(&self) -> String {
-        format!("cannot write {}", self.path.display())
+    /// The text of an error that occurs while the file is written.
+    pub fn failure(&self) -> String {
+        write_failure(&self.path)
     }
 
     /// Renames the file to its final name.
     pub fn finish(self) -> anyhow::Result<()> {
-        std::fs::rename(&self.partial, &self.place).with_context(|| self.fault())
+        std::fs::rename(&self.temporary, &self.target).with_context(|| self.failure())
     }
 }
 
 impl Drop for Partial {
     fn drop(&mut self) {
         // After the rename there is nothing to remove.
-        std::fs::remove_file(&self.partial).ok();
+        std::fs::remove_file(&self.temporary).ok();
     }
 }

@@ -31,20 +31,20 @@ pub struct PointCache {
 impl PointCache {
     pub fn create(path: &Path, format: Format, particles: Vec<u32>, timing: Timing) -> anyhow::Result<Self> {
         let (file, mut writer) = Partial::create(path)?;
-        let head = header(format, particles.len(), timing).with_context(|| file.fault())?;
-        writer.write_all(&head).with_context(|| file.fault())?;
+        let head = header(format, particles.len(), timing).with_context(|| file.failure())?;
+        writer.write_all(&head).with_context(|| file.failure())?;
         Ok(Self { writer, file, format, particles, samples: timing.samples })
     }
 
     pub fn write(&mut self, frame: &Frame) -> anyhow::Result<()> {
         let bytes = samples(self.format, &self.particles, frame.positions);
-        self.writer.write_all(&bytes).with_context(|| self.file.fault())
+        self.writer.write_all(&bytes).with_context(|| self.file.failure())
     }
 
     /// Renames the file to its final name and returns a description of it.
     pub fn finish(self) -> anyhow::Result<String> {
         let writer = self.writer.into_inner().map_err(|error| error.into_error());
-        writer.with_context(|| self.file.fault())?;
+        writer.with_context(|| self.file.failure())?;
         let what = format!("{} [{} samples, {} points]", self.file.name(), self.samples, self.particles.len());
         self.file.finish()?;
         Ok(what)

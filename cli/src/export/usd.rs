@@ -55,10 +55,7 @@ impl Usd {
     /// A stage with one clip per sample in the folder `<name>_clips`.
     pub fn create_with_clips(path: &Path, shapes: Vec<Shape>, timing: Timing) -> anyhow::Result<Self> {
         let (file, writer) = Partial::create(path)?;
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        // The folder is named in the stage, where other characters would need quotes.
-        let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
-        let folder = path.with_file_name(format!("{}_clips", stem.chars().map(plain).collect::<String>()));
+        let folder = clip_folder(path);
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot write {}", folder.display()))?;
         Ok(Self { writer, file, names: prim_names(&shapes), shapes, timing, samples: Samples::Clips(folder) })
     }
@@ -68,7 +65,7 @@ impl Usd {
             Samples::Spool(spool) => spool.write(frame),
             Samples::Clips(folder) => {
                 let (file, mut writer) = Partial::create(&folder.join(clip_name(frame.sample)))?;
-                write_clip(&mut writer, &self.shapes, &self.names, Some(frame)).with_context(|| file.fault())?;
+                write_clip(&mut writer, &self.shapes, &self.names, Some(frame)).with_context(|| file.failure())?;
                 file.finish()
             }
         }
@@ -88,12 +85,22 @@ impl Usd {
             }
         };
         let written: anyhow::Result<()> = write();
-        written.with_context(|| file.fault())?;
-        self.writer.flush().with_context(|| self.file.fault())?;
+        written.with_context(|| file.failure())?;
+        self.writer.flush().with_context(|| self.file.failure())?;
         let what = format!("{} [{} samples, {} prims]", self.file.name(), self.timing.samples, self.shapes.len());
         self.file.finish()?;
         Ok(what)
     }
+}
+
+/// The folder of the clips of a stage. It is named in the stage, where characters other than letters, digits, `-` and `_` would
+/// need quotes: they are replaced by their code, so that the folders of two stages differ.
+pub fn clip_folder(stage: &Path) -> PathBuf {
+    let stem = stage.file_stem().unwrap_or_default().to_string_lossy();
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || "-_".contains(c) { c.to_string() } else { format!("_x{:x}_", u32::from(c)) }
+    };
+    stage.with_file_name(format!("{}_clips", stem.chars().map(plain).collect::<String>()))
 }
 
 fn clip_name(sample: u32) -> String {

@@ -212,8 +212,40 @@ fn an_interrupt_removes_temporary_files() {
         !output.status.success() && error.contains("interrupted before step") && error.contains("of 500"),
         "{error}"
     );
+    assert_eq!(output.status.code(), Some(130));
     assert_eq!(names(), ["x.npy"]);
     assert_eq!(std::fs::read_to_string(folder.join("x.npy")).unwrap(), "old");
+}
+
+#[cfg(unix)]
+#[test]
+fn closed_pipes_lose_no_files() {
+    let folder = path("closed");
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
+    let outputs = ["--reference", "--frames", "2", "--out", "x.npy", "--velocities", "v.npy", "--usd", "x.usda"];
+    command.args(["bake", &scene("hanging_cloth.json")]).args(outputs).current_dir(&folder);
+    let pipe = std::process::Stdio::piped;
+    let mut program = command.stdout(pipe()).stderr(pipe()).spawn().unwrap();
+    drop((program.stdout.take(), program.stderr.take()));
+    assert!(program.wait().unwrap().success());
+    for name in ["x.npy", "v.npy", "x.usda"] {
+        assert!(folder.join(name).is_file(), "{name}");
+    }
+}
+
+#[test]
+fn folders_and_read_only_files_are_not_replaced() {
+    let same = refused(&[&scene("hanging_cloth.json"), "--frames", "1", "--out", "same", "--obj", "same"]);
+    assert!(same.contains("same: two outputs cannot be written to one file"), "{same}");
+    let locked = path("locked.npy");
+    std::fs::write(&locked, "old").unwrap();
+    let mut permissions = locked.metadata().unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&locked, permissions).unwrap();
+    let error = refused(&[&scene("hanging_cloth.json"), "--frames", "1", "--out", locked.to_str().unwrap()]);
+    assert!(error.contains("it is read-only"), "{error}");
+    assert_eq!(std::fs::read_to_string(&locked).unwrap(), "old");
 }
 
 #[cfg(unix)]

@@ -12,7 +12,7 @@ mod knot;
 mod measure;
 mod piles;
 mod shirt;
-mod worn;
+mod shirt_mesh;
 
 use anyhow::ensure;
 use clap::{CommandFactory, Parser};
@@ -40,7 +40,7 @@ const SCENES: &[(&str, Build)] = &[
     ("funnel", bodies::funnel),
     ("bullet", cloths::bullet),
     ("incline", bodies::incline),
-    ("shirt", worn::worn),
+    ("shirt", shirt::shirt),
 ];
 
 #[derive(Parser, Debug, Clone)]
@@ -100,6 +100,11 @@ struct Arguments {
 }
 
 impl Arguments {
+    /// The number of steps; `default` if it is not given.
+    fn frames(&self, default: u32) -> u32 {
+        if is_given("--frames") { self.options.frames } else { default }
+    }
+
     fn columns(&self, default: u32) -> [u32; 2] {
         let columns = self.columns.unwrap_or(default);
         [columns, self.rows.unwrap_or(columns)]
@@ -173,13 +178,11 @@ impl Default for Setup {
 type Ready = (Demo, Options, Check);
 
 /// Builds the demo with contacts between particles as requested, or without if `alone`.
-fn make(arguments: &Arguments, alone: bool, without: Option<f64>) -> anyhow::Result<Ready> {
+fn make(arguments: &Arguments, alone: bool, ms_without_contacts: Option<f64>) -> anyhow::Result<Ready> {
     let mut options = arguments.options.clone();
     let setup = (arguments.scene)(arguments)?;
     let Setup { mut demo, level, frames, substeps, damping, drive, measure, check, .. } = setup;
-    if !is_given("--frames") {
-        options.frames = frames;
-    }
+    options.frames = arguments.frames(frames);
     if !is_given("--substeps") {
         options.substeps = substeps;
     }
@@ -204,7 +207,8 @@ fn make(arguments: &Arguments, alone: bool, without: Option<f64>) -> anyhow::Res
             ..own
         }
     });
-    demo.script = Some(Box::new(Observed::new(&demo.scene, drive, measure, without, !alone && options.headless)));
+    demo.script =
+        Some(Box::new(Observed::new(&demo.scene, drive, measure, ms_without_contacts, !alone && options.headless)));
     Ok((demo, options, check))
 }
 
@@ -221,14 +225,14 @@ fn parse() -> Arguments {
 
 fn main() -> anyhow::Result<()> {
     let arguments = parse();
-    let mut without = None;
+    let mut ms_without_contacts = None;
     if arguments.compare && arguments.options.headless {
         let (mut demo, mut options, _) = make(&arguments, true, None)?;
         (options.png, options.gif, options.obj) = (None, None, None);
         (options.positions, options.trace, options.profile) = (None, None, false);
-        without = Some(headless::run(&mut demo, &options)?.ms_per_frame_median);
+        ms_without_contacts = Some(headless::run(&mut demo, &options)?.ms_per_frame_median);
     }
-    let (demo, options, check) = make(&arguments, false, without)?;
+    let (demo, options, check) = make(&arguments, false, ms_without_contacts)?;
     let apart = demo.settings.self_collision.is_some();
     supple_demos::run(demo, &options, |report| {
         ensure!(report.non_finite_count == 0, "{} positions were not finite", report.non_finite_count);

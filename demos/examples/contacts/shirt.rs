@@ -1,106 +1,76 @@
-//! A shirt and the capsules of a body that wears it.
+//! A shirt on a body of capsules.
 
-use glam::{Quat, Vec3};
-use supple::{Collider, Pose, Shape};
+use crate::cloths::{SURFACES, add, crossed, demo};
+use crate::shirt_mesh::{self, HALF_WIDTH, body, lift};
+use crate::{Arguments, Setup};
+use anyhow::ensure;
+use glam::Vec3;
+use serde_json::json;
+use supple::{ClothMesh, Collider, Fabric, Scene, Solver};
+use supple_demos::Figures;
+use supple_demos::camera::Camera;
 
-/// Half the width of the shirt at the hem [m].
-const WIDTH: f32 = 0.26;
-/// Height of the hem [m].
-const HEM: f32 = 0.86;
-/// Height of the neck [m].
-const TOP: f32 = 1.5;
-/// Length of a sleeve from the middle [m].
-const REACH: f32 = 0.46;
-/// Width of a sleeve [m].
-const SLEEVE: f32 = 0.2;
-/// The radius of the neckline [m], and how far it goes down below the shoulders.
-const NECK: f32 = 0.1;
-/// Half the largest distance between front and back [m].
-const DEPTH: f32 = 0.14;
-/// Distance from the seams at which front and back are that far apart [m].
-const ROUND: f32 = 0.16;
-/// The slope of shoulders, sleeves and arms.
-const SLOPE: f32 = 0.3;
-
-/// A shirt with openings at the neck, the sleeves and the hem: a front and a back of square cells of about `spacing` [m],
-/// which share the vertices of their seams. Triangles are counterclockwise seen from outside.
-pub fn shirt(spacing: f32) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
-    let cells = |length: f32| (length / spacing).round().max(1.0) as i32;
-    // Multiples of the spacing, so that seams follow the grid.
-    let [width, reach, height, sleeve] = [WIDTH, REACH, TOP - HEM, SLEEVE].map(cells);
-    let step = [WIDTH / width as f32, SLEEVE / sleeve as f32];
-    let is_neck = |i: i32, j: i32| j >= 0 && ((i as f32 + 0.5) * step[0]).hypot((j as f32 + 0.5) * step[1]) <= NECK;
-    let is_cell = |i: i32, j: i32| ((-width..width).contains(&i) || j < sleeve) && !is_neck(i, j);
-    let is_neckline =
-        |i: i32, j: i32| [[i, j], [i - 1, j], [i, j - 1], [i - 1, j - 1]].iter().any(|c| is_neck(c[0], c[1]));
-    let (columns, rows) = (2 * reach + 1, height + 1);
-    let mut indices = vec![[u32::MAX; 2]; (columns * rows) as usize];
-    let (mut positions, mut triangles) = (Vec::new(), Vec::new());
-    for j in 0..height {
-        for i in -reach..reach {
-            if !is_cell(i, j) {
-                continue;
-            }
-            let corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]].map(|[i, j]| {
-                let known = &mut indices[((i + reach) * rows + j) as usize];
-                if known[0] == u32::MAX {
-                    let [mut x, mut down] = [i as f32 * step[0], j as f32 * step[1]];
-                    if is_neckline(i, j) {
-                        [x, down] = [x, down].map(|k| k * NECK / x.hypot(down));
-                    }
-                    let depth = depth([x, down], [width as f32 * step[0], sleeve as f32 * step[1]]);
-                    let y = TOP - down - SLOPE * (x.abs() - NECK).max(0.0);
-                    for (side, sign) in [1.0, -1.0].into_iter().enumerate() {
-                        let is_seam = depth == 0.0 && side == 1;
-                        known[side] = if is_seam { known[0] } else { positions.len() as u32 };
-                        if !is_seam {
-                            positions.push([x, y, sign * depth]);
-                        }
-                    }
-                }
-                *known
-            });
-            let [a, b, c, d] = corners.map(|corner| corner[0]);
-            let [e, f, g, h] = corners.map(|corner| corner[1]);
-            // Rows go down: this order faces the front along +z.
-            triangles.extend([[a, c, b], [a, d, c], [e, f, g], [e, g, h]]);
-        }
+/// A shirt that falls on the shoulders of a body of capsules, whose arms then swing up and down. `--columns` is the number
+/// of cells across the shirt.
+pub fn shirt(arguments: &Arguments) -> anyhow::Result<Setup> {
+    let [columns, _] = arguments.columns(26);
+    let mut scene = Scene::new();
+    let surface = shirt_mesh::shirt(2.0 * HALF_WIDTH / columns as f32);
+    let mesh = ClothMesh { positions: &surface.0, triangles: &surface.1, fabric: Fabric::COTTON, tethers: None };
+    let cloth = scene.add_cloth_mesh(&mesh)?;
+    let mut arguments = arguments.clone();
+    arguments.thickness.get_or_insert(0.005);
+    arguments.friction.get_or_insert(0.3);
+    let material = arguments.material(&mut scene, SURFACES, 0.0)?;
+    scene.set_particle_contact(cloth.particles.clone(), material)?;
+    let mut ids = Vec::new();
+    for collider in body(0.0) {
+        ids.push(add(&mut scene, material, collider)?);
     }
-    (positions, triangles)
-}
-
-/// The distance of the front from the plane of the seams, which run along shoulders, sleeves and sides.
-fn depth([x, down]: [f32; 2], [width, sleeve]: [f32; 2]) -> f32 {
-    let x = x.abs();
-    let shoulder = if x < NECK { (NECK - x).hypot(down) } else { down };
-    let side = if down < sleeve { (width - x).max(0.0).hypot(sleeve - down) } else { width - x };
-    let under = if x > width { sleeve - down } else { f32::INFINITY };
-    let share = (shoulder.min(side).min(under).max(0.0) / ROUND).min(1.0);
-    if share < 1e-3 { 0.0 } else { DEPTH * share * (2.0 - share) }
-}
-
-/// The body: capsules for torso, neck and arms, which are raised by `lift` [rad], and a sphere for the head.
-pub fn body(lift: f32) -> [Collider; 6] {
-    let between = |from: Vec3, to: Vec3, radius: f32| {
-        let along = to - from;
-        let rotation = Quat::from_rotation_arc(Vec3::Y, along.normalize());
-        let pose = Pose { position: (0.5 * (from + to)).into(), rotation: rotation.into() };
-        let shape = Shape::Capsule { radius, half_height: 0.5 * along.length() };
-        Collider { shape, pose, ..Collider::default() }
+    let triangles = scene.triangles().to_vec();
+    let frames = arguments.frames(150);
+    let mut demo =
+        demo(scene, &[cloth], Camera { target: Vec3::new(0.0, 1.2, 0.0), distance: 1.7, yaw: 0.35, pitch: 0.1 });
+    demo.ground = 0.5;
+    let drive = move |solver: &mut Solver, step: u32| {
+        let poses = body(lift((step + 1) as f32 / 60.0)).map(|collider| collider.pose);
+        let moved: Vec<_> = ids.iter().copied().zip(poses).collect();
+        moved.iter().try_for_each(|&(id, pose)| solver.move_collider(id, pose))?;
+        Ok(moved.into_iter().map(|(id, pose)| (id.index(), pose)).collect())
     };
-    let torso = |x: f32| between(Vec3::new(x, 0.75, 0.0), Vec3::new(x, 1.28, 0.0), 0.12);
-    let arm = |side: f32| {
-        let shoulder = Vec3::new(0.18 * side, TOP - 0.5 * SLEEVE - SLOPE * (0.18 - NECK), 0.0);
-        let turn = Quat::from_rotation_z(side * (lift - SLOPE.atan()));
-        between(shoulder, shoulder + turn * Vec3::new(0.5 * side, 0.0, 0.0), 0.05)
+    let measure = move |positions: &[[f32; 3]]| {
+        let nearest = nearest(&triangles, positions, &body(lift(frames as f32 / 60.0)));
+        Figures::from_iter([("nearest_to_body".into(), json!(nearest))])
     };
-    let neck = between(Vec3::new(0.0, 1.35, 0.0), Vec3::new(0.0, 1.5, 0.0), 0.05);
-    let head = Collider::new(Shape::Sphere { radius: 0.11 }, [0.0, 1.63, 0.0]);
-    [torso(-0.1), torso(0.1), arm(-1.0), arm(1.0), neck, head]
+    Ok(Setup {
+        demo,
+        level: SURFACES,
+        frames,
+        damping: 1.0,
+        drive: Some(Box::new(drive)),
+        measure: Box::new(measure),
+        check: Box::new(|report| {
+            crossed(report)?;
+            let nearest = report.figures["nearest_to_body"].as_f64().unwrap_or(f64::NAN);
+            ensure!(nearest > 0.0, "the body comes through the shirt: {nearest} m");
+            ensure!(report.lowest_point > 0.6, "the shirt has slipped down to {} m", report.lowest_point);
+            Ok(())
+        }),
+        ..Setup::default()
+    })
 }
 
-/// How far the arms are raised after `seconds` [rad]: up by half a radian, then down below the start.
-pub fn lift(seconds: f32) -> f32 {
-    let swing = (seconds - 1.0).clamp(0.0, 1.5) / 1.5;
-    0.5 * (std::f32::consts::TAU * swing).sin()
+/// The least distance of ten points of each triangle from capsules and spheres [m].
+fn nearest(triangles: &[[u32; 3]], positions: &[[f32; 3]], body: &[Collider]) -> f32 {
+    let points = triangles.iter().flat_map(|triangle| {
+        let [a, b, c] = triangle.map(|i| Vec3::from(positions[i as usize]));
+        (0..=3)
+            .flat_map(move |i| (0..=3 - i).map(move |j| [i, j, 3 - i - j]))
+            .map(move |[i, j, k]| (i as f32 * a + j as f32 * b + k as f32 * c) / 3.0)
+    });
+    points.flat_map(|point| body.iter().map(move |part| distance(part, point))).fold(f32::INFINITY, f32::min)
+}
+
+fn distance(part: &Collider, point: Vec3) -> f32 {
+    supple_demos::colliders::signed_distance(part, &part.pose, point.into()).map_or(f32::INFINITY, |d| d as f32)
 }

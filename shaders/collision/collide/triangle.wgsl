@@ -1,4 +1,4 @@
-// The contact of a triangle with a collider: the deepest point of the triangle, and the direction in which it leaves.
+// The contact of a triangle with a collider: the deepest point of the triangle, and its exit from the collider.
 // Counterpart: src/collision/triangle.rs, which explains the method and the constants.
 
 // Number of steps, length of the first, and ratio of each length to the one before.
@@ -100,7 +100,7 @@ fn deepest_point(view: TriangleView, e: Corners) -> DeepestPoint {
     if at_corner || found.near.distance >= limit {
         return DeepestPoint();
     }
-    return way_out(view, face, found, goal);
+    return with_exit(view, face, found, goal);
 }
 
 // Returns the deepest point of a triangle, shifted by `shift`, from the point with `weights` on.
@@ -132,7 +132,7 @@ fn search_deepest(view: TriangleView, face: Face, shift: vec3f, weights: vec3f, 
     return deepest;
 }
 
-fn way_out(view: TriangleView, face: Face, found: Found, goal: f32) -> DeepestPoint {
+fn with_exit(view: TriangleView, face: Face, found: Found, goal: f32) -> DeepestPoint {
     let zero = params.zero;
     let weights = found.weights;
     let gap = goal - found.near.distance;

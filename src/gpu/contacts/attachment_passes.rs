@@ -37,8 +37,7 @@ impl AttachmentPasses {
             return Ok(None);
         }
         let maker = Maker::new(binder.store.device());
-        let flag = |first: u32| maker.filled(queue, "first_iteration", &[[first, 0, 0, 0]], BufferUsages::UNIFORM);
-        let flags = [flag(0)?, flag(1)?];
+        let first_iteration = maker.flags(queue, "first_iteration")?;
         // Bound in place of those of a scene without colliders.
         let none = |bytes| maker.empty("no_colliders", bytes, BufferUsages::STORAGE);
         let colliders = [none(size_of::<ColliderRow>() as u64)?, none(32)?];
@@ -60,7 +59,7 @@ impl AttachmentPasses {
             binder.bind("solve_attachments", &text, &bindings)
         };
         Ok(Some(Self {
-            solve: [solve(&flags[0]), solve(&flags[1])],
+            solve: first_iteration.each_ref().map(solve),
             add_forces: binder.bind(
                 "add_attachment_forces",
                 &text(include_str!("../../../shaders/schedule/attachments/add_attachment_forces.wgsl")),
@@ -89,7 +88,7 @@ impl AttachmentPasses {
     pub fn dispatch(&self, pass: Pass, controls: &Controls) -> Option<(&Bound, Size<'_>)> {
         match pass {
             Pass::SolveAttachments { first_iteration } => {
-                Some((&self.solve[usize::from(first_iteration)], Size::Groups(1)))
+                Some((&self.solve[usize::from(first_iteration)], Size::Workgroups(1)))
             }
             Pass::AddAttachmentForces => Some((&self.add_forces, Size::Threads(controls.colliders.len() as u32))),
             Pass::FinishAttachments => Some((&self.finish, Size::Threads(controls.attachments.capacity))),

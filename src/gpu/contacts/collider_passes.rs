@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
 use crate::gpu::stage::Slot::{Read, Uniform, Write};
-use crate::gpu::stage::Stage;
+use crate::gpu::stage::{Stage, flag};
 use crate::gpu::store::PipelineStore;
 use crate::schedule::plan::Pass;
 use crate::sim::controls::Controls;
@@ -92,8 +92,7 @@ impl ColliderPasses {
         let forces = maker.empty("collider_forces", own.len() as u64 * 32, storage)?;
         let count = if stores_contacts(controls) { controls.scene.particle_count() as u64 } else { 1 };
         let collider_contacts = maker.empty("collider_contacts", count * COLLIDER_CONTACT_BYTES, storage)?;
-        let flag = |is_first: u32| maker.filled(queue, "is_first", &[[is_first, 0, 0, 0]], BufferUsages::UNIFORM);
-        let is_first = [flag(0)?, flag(1)?];
+        let is_first = maker.flags(queue, "is_first")?;
         let made = [&colliders, &data, &collider_contacts];
         let bound =
             |stage: &Stage, place: usize| bound(store.device(), stage, (contacts, shared), made, &is_first[place]);
@@ -218,7 +217,6 @@ fn collide_stage(store: &PipelineStore, controls: &Controls, advances: bool) -> 
         &colliders_text(),
     ];
     let slots = [Uniform, Uniform, Write, Write, Write, Read, Read, Read, Write, Write, Uniform];
-    let flag = |value: bool| f64::from(u8::from(value));
     let pass = [
         ("RECOVERS_BY_DISPLACEMENT", flag(settings.keeps_surfaces_apart())),
         ("NOTES_IMPULSES", flag(settings.keeps_collider_impulses())),
@@ -243,7 +241,7 @@ pub(super) fn shapes_in_use(controls: &Controls) -> f64 {
 
 /// The constant SEVERAL: 1 with more than one collider.
 pub(super) fn several(controls: &Controls) -> f64 {
-    f64::from(u8::from(controls.colliders.are_several()))
+    flag(controls.colliders.are_several())
 }
 
 /// Constants of [`RESPONSE`] and [`SHAPES`] for the present colliders and materials.
@@ -251,7 +249,7 @@ pub(in crate::gpu) fn response_constants(controls: &Controls) -> [(&'static str,
     [
         ("SHAPES", shapes_in_use(controls)),
         ("SEVERAL", several(controls)),
-        ("RESTITUTES", f64::from(u8::from(controls.restitutes()))),
+        ("RESTITUTES", flag(controls.restitutes())),
         ("SCALED", scaled(controls)),
     ]
 }

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
 use crate::gpu::stage::Slot::{Read, Uniform, Write};
+use crate::gpu::stage::flag;
 use crate::gpu::store::PipelineStore;
 use crate::schedule::plan::{DIVISION_ROUNDS, Pass, SearchPass};
 use crate::sim::capacities::Capacities;
@@ -134,10 +135,9 @@ impl ContactPasses {
             displacements: (Write, &shared.displacements),
             particles: (Read, &contacts.particles),
             status: (Write, &contacts.status),
-            constants: [("ONLY_PARTICLES", f64::from(u8::from(only_particles))), ("SCALED", scaled(controls))],
+            constants: [("ONLY_PARTICLES", flag(only_particles)), ("SCALED", scaled(controls))],
         };
-        let flag = |is_last: u32| maker.filled(queue, "is_last", &[[is_last, 0, 0, 0]], BufferUsages::UNIFORM);
-        let is_last = [flag(0)?, flag(1)?];
+        let is_last = maker.flags(queue, "is_last")?;
         // No intersections and no division planes at the particle level.
         let rounds = 0..if only_particles { 0 } else { DIVISION_ROUNDS };
         Ok(Self {

@@ -34,12 +34,12 @@ impl ForcePasses {
 
     /// The pass that writes the masks, and the size of its dispatch.
     pub fn mark(&self, controls: &Controls) -> (&Bound, Size<'_>) {
-        (&self.mark, Size::Groups(block_count(controls)))
+        (&self.mark, Size::Workgroups(block_count(controls)))
     }
 
     /// The pass that writes the forces, and the size of its dispatch.
     pub fn sum(&self, controls: &Controls) -> (&Bound, Size<'_>) {
-        (&self.sum, Size::Groups(controls.colliders.len() as u32))
+        (&self.sum, Size::Workgroups(controls.colliders.len() as u32))
     }
 }
 

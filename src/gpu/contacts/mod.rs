@@ -37,7 +37,7 @@ mod status;
 mod triangle_passes;
 
 use super::buffers::Buffers;
-use super::stage::{Slot, Stage};
+use super::stage::{Slot, Stage, flag};
 use super::store::PipelineStore;
 use crate::error::Result;
 use crate::gpu::maker::Maker;
@@ -223,7 +223,7 @@ fn particle_rows(controls: &Controls) -> Vec<[u32; 4]> {
 
 /// The constant SCALED: 1 if particles have scales of thickness and friction.
 fn scaled(controls: &Controls) -> f64 {
-    f64::from(u8::from(!controls.scene.contact_scales.is_empty()))
+    flag(!controls.scene.contact_scales.is_empty())
 }
 
 /// Functions of thickness and friction of both sides of a contact.
@@ -233,7 +233,7 @@ pub(super) const CONTACT_SIDES: &str = include_str!("../../../shaders/collision/
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Size<'a> {
     Threads(u32),
-    Groups(u32),
+    Workgroups(u32),
     /// The number of workgroups stands at an offset of a buffer, and is 0 if there is nothing to do.
     Indirect(&'a wgpu::Buffer, u64),
 }

@@ -4,6 +4,7 @@ use super::contact_passes::Bindings;
 use super::{Binding, Bound, Size};
 use crate::gpu::profile::pass_name;
 use crate::gpu::stage::Slot::{Read, Write};
+use crate::gpu::stage::flag;
 use crate::schedule::contacts::UNTOUCHABLE;
 use crate::schedule::plan::{Pass, SearchPass};
 use crate::sim::contact_params::ContactParams;
@@ -79,7 +80,7 @@ impl SearchPasses {
         let particles = Size::Threads(controls.scene.particle_count() as u32);
         match pass {
             Pass::ValidatePairs => Some((&self.validate, particles)),
-            Pass::Search(SearchPass::FinishSearch) => Some((self.search.last()?, Size::Groups(1))),
+            Pass::Search(SearchPass::FinishSearch) => Some((self.search.last()?, Size::Workgroups(1))),
             // No workgroups while the pair list is valid.
             Pass::Search(pass) => Some((&self.search[pass as usize], Size::Indirect(dispatches, 12 * pass as u64))),
             Pass::SortForIntersections(pass) => {
@@ -110,7 +111,7 @@ impl Bindings<'_> {
             (Write, &made.dispatches),
         ];
         let [only_particles, _] = self.constants;
-        let constants = [only_particles, ("SOME_UNTOUCHABLE", f64::from(u8::from(some_untouchable)))];
+        let constants = [only_particles, ("SOME_UNTOUCHABLE", flag(some_untouchable))];
         self.bind("validate_pairs", VALIDATE_PAIRS, &[&self.motion[..3], &state], &constants)
     }
 
@@ -119,7 +120,7 @@ impl Bindings<'_> {
         let made = self.made;
         let grid =
             [(Read, &made.elements), (Write, &made.cells), (Write, &made.sorted), (Write, &made.tracked), self.status];
-        let constants = [self.constants[0], ("AT_END", f64::from(u8::from(at_end)))];
+        let constants = [self.constants[0], ("AT_END", flag(at_end))];
         self.bind(&pass_name(&Pass::Search(pass)), SEARCH, &[&self.motion, &grid], &constants)
     }
 

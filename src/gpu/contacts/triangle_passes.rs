@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
 use crate::gpu::stage::Slot::{Read, Uniform, Write};
+use crate::gpu::stage::flag;
 use crate::schedule::plan::Pass;
 use crate::settings::Settings;
 use crate::sim::controls::Controls;
@@ -100,7 +101,6 @@ fn bind_apply(binder: &Binder<'_>, settings: &Settings, bindings: &[Binding<'_>]
         include_str!("../../../shaders/collision/apply_triangle_contacts.wgsl"),
         include_str!("../../../shaders/collision/collide/impulses.wgsl"),
     ];
-    let flag = |value: bool| f64::from(u8::from(value));
     let constants = [
         ("NOTES_IMPULSES", flag(settings.keeps_collider_impulses())),
         ("RECOVERS_BY_DISPLACEMENT", flag(settings.keeps_surfaces_apart())),

@@ -81,7 +81,8 @@ impl SkinnedMesh {
         for (vertex, own) in self.weights.iter_mut().enumerate() {
             let what = || format!("weights of vertex {vertex}");
             *own = own.normalised(what)?;
-            if let Some(&joint) = own.joints.iter().find(|joint| **joint >= joint_count.max(1)) {
+            let used = own.joints.iter().zip(own.weights).filter(|(_, weight)| *weight > 0.0);
+            if let Some((&joint, _)) = used.clone().find(|(joint, _)| **joint >= joint_count) {
                 let count = joint_count.into();
                 return Err(Error::IndexOutOfRange { what: what(), target: "joint", index: joint.into(), count });
             }
@@ -116,8 +117,15 @@ impl SkinnedMesh {
     /// three vertices.
     ///
     /// # Errors
-    /// The mesh has no triangles.
+    /// The mesh has no triangles. A triangle names a vertex without a position or weights, or a point is not finite.
     pub fn weights_at(&self, points: &[[f32; 3]]) -> Result<Vec<JointWeights>> {
+        let count = self.positions.len().min(self.weights.len());
+        for (index, corners) in self.triangles.iter().enumerate() {
+            check_exists(|| format!("triangle {index} of a skinned mesh"), "vertex", corners, count)?;
+        }
+        for (index, &point) in points.iter().enumerate() {
+            check_finite(|| format!("point {index}"), point)?;
+        }
         let tree = NearestTriangles::new(&self.positions, &self.triangles);
         let weights = |&point: &[f32; 3]| {
             let found = tree.nearest(point).ok_or(Error::Empty { what: "the triangle list of a skinned mesh" })?;
@@ -143,29 +151,32 @@ impl SkinnedMesh {
     /// The axis is the direction of their greatest variance. The radius is the root mean square of their distances from the axis,
     /// which is that of a limb if the vertices lie on a cylinder. A round end is within the vertices, except that it encloses
     /// the border on the vertices of another joint: the capsules of a limb overlap.
+    ///
+    /// The mesh must be that of [`SkinnedMesh::checked`]; triangles of vertices that do not exist are skipped.
     pub fn capsules(&self) -> Vec<JointCapsule> {
-        let count = self.weights.iter().flat_map(|own| own.joints).max().map_or(0, |joint| joint as usize + 1);
         let owner = |own: &JointWeights| {
             let largest = (0..4).rev().max_by(|&a, &b| own.weights[a].total_cmp(&own.weights[b])).unwrap_or(0);
             own.joints[largest]
         };
         let owners: Vec<u32> = self.weights.iter().map(owner).collect();
-        let mut owned: Vec<Vec<Vec3>> = vec![Vec::new(); count];
+        let mut owned: BTreeMap<u32, Vec<Vec3>> = BTreeMap::new();
         for (&position, &joint) in self.positions.iter().zip(&owners) {
-            owned[joint as usize].push(position.into());
+            owned.entry(joint).or_default().push(position.into());
         }
         // By two joints, the vertices of the first that share a triangle with the second.
         let mut borders: BTreeMap<[u32; 2], Vec<Vec3>> = BTreeMap::new();
         for (&a, &b) in
             self.triangles.iter().flat_map(|corners| corners.iter().flat_map(|a| corners.iter().map(move |b| (a, b))))
         {
-            let joints = [a, b].map(|vertex| owners[vertex as usize]);
-            if joints[0] != joints[1] {
-                borders.entry(joints).or_default().push(self.positions[a as usize].into());
+            let owner = |vertex: u32| owners.get(vertex as usize).copied();
+            if let (Some(own), Some(other), Some(&position)) = (owner(a), owner(b), self.positions.get(a as usize))
+                && own != other
+            {
+                borders.entry([own, other]).or_default().push(position.into());
             }
         }
-        let capsules = (0..).zip(&owned).filter(|(_, points)| points.len() >= 4);
-        let capsule = |(joint, points): (u32, &Vec<Vec3>)| {
+        let capsules = owned.iter().filter(|(_, points)| points.len() >= 4);
+        let capsule = |(&joint, points): (&u32, &Vec<Vec3>)| {
             let own: Vec<&[Vec3]> =
                 borders.range([joint, 0]..=[joint, u32::MAX]).map(|(_, points)| points.as_slice()).collect();
             fitted(joint, points, &own)

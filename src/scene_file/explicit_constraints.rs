@@ -1,12 +1,13 @@
-//! Explicit constraints of a scene file.
+//! Adds the explicit constraints of a scene file to the scene.
 
 use super::build::Builder;
-use super::constraints::{Constraint, LimitFile};
+use super::constraints::{ConstraintFile, LimitFile};
 use super::error::{At, FileError, Reason};
 use super::format::MaterialFile;
 use super::values::{NameOr, OneOrMany, Selection};
 use crate::constraints::{Area, ClosedSurface, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, Kind, Limit};
 use crate::constraints::{LineBend, Membrane, MembraneLimit, NeoHookean, Pressure, ShapeMatching, Volume};
+use crate::scene::MaterialId;
 use glam::{DVec3, Vec3};
 use std::f32::consts::PI;
 
@@ -16,14 +17,14 @@ type Value<'a> = &'a Option<OneOrMany>;
 type Named<'a> = Option<&'a NameOr<MaterialFile>>;
 
 impl Builder<'_> {
-    pub fn add_constraints(&mut self, index: usize, constraint: &Constraint) -> Result<(), FileError> {
+    pub fn add_constraints(&mut self, index: usize, constraint: &ConstraintFile) -> Result<(), FileError> {
         let place = |kind: &str| format!("constraints[{index}].{kind}");
         match constraint {
-            Constraint::Distance { particles, rest_length, material } => {
+            ConstraintFile::Distance { particles, rest_length, material } => {
                 let place = place("distance");
                 self.add_each(&place, particles, material.as_ref(), |entry| entry.distance(rest_length))
             }
-            Constraint::DistanceLimit { particles, edges_of, length, scale, limit, material } => {
+            ConstraintFile::DistanceLimit { particles, edges_of, length, scale, limit, material } => {
                 let place = place("distance_limit");
                 if length.is_some() && scale.is_some() {
                     return Err("it has both a length and a scale").at(|| place);
@@ -31,54 +32,55 @@ impl Builder<'_> {
                 let limit = LimitRule { length, scale: scale.unwrap_or(1.0), limit: *limit };
                 self.add_limits(&place, (particles, edges_of), &limit, material.as_ref())
             }
-            Constraint::Hinge { particles, rest_angle, scale, material } => {
+            ConstraintFile::Hinge { particles, rest_angle, scale, material } => {
                 self.add_each(&place("hinge"), particles, material.as_ref(), |entry| entry.hinge(rest_angle, scale))
             }
-            Constraint::CosineBend { particles, rest_angle, material } => {
+            ConstraintFile::CosineBend { particles, rest_angle, material } => {
                 let place = place("cosine_bend");
                 self.add_each(&place, particles, material.as_ref(), |entry| entry.cosine_bend(rest_angle))
             }
-            Constraint::LineBend { particles, lengths, scale, material } => {
+            ConstraintFile::LineBend { particles, lengths, scale, material } => {
                 let place = place("line_bend");
                 self.add_each(&place, particles, material.as_ref(), |entry| entry.line_bend(lengths, scale))
             }
-            Constraint::IsometricBend { particles, coefficients, scale, material } => {
+            ConstraintFile::IsometricBend { particles, coefficients, scale, material } => {
                 let place = place("isometric_bend");
                 self.add_each(&place, particles, material.as_ref(), |entry| entry.isometric_bend(coefficients, scale))
             }
-            Constraint::Area { particles, rest_area, material } => {
+            ConstraintFile::Area { particles, rest_area, material } => {
                 self.add_each(&place("area"), particles, material.as_ref(), |entry| entry.area(rest_area))
             }
-            Constraint::Membrane { particles, weights, direction, material } => {
+            ConstraintFile::Membrane { particles, weights, direction, material } => {
                 let place = place("membrane");
                 self.add_each(&place, particles, material.as_ref(), |entry| entry.membrane(*weights, *direction))
             }
-            Constraint::MembraneLimit { particles, strain, weights, direction, material } => {
+            ConstraintFile::MembraneLimit { particles, strain, weights, direction, material } => {
                 let place = place("membrane_limit");
                 self.add_each(&place, particles, material.as_ref(), |entry| {
                     entry.membrane_limit(*weights, *direction, *strain)
                 })
             }
-            Constraint::NeoHookean { particles, scale, material } => {
+            ConstraintFile::NeoHookean { particles, scale, material } => {
                 self.add_each(&place("neo_hookean"), particles, material.as_ref(), |entry| entry.neo_hookean(scale))
             }
-            Constraint::Volume { particles, rest_volume, material } => {
+            ConstraintFile::Volume { particles, rest_volume, material } => {
                 self.add_each(&place("volume"), particles, material.as_ref(), |entry| entry.volume(rest_volume))
             }
-            Constraint::Pressure { part, triangles, rest_volume, pressure, material } => {
+            ConstraintFile::Pressure { part, triangles, rest_volume, pressure, material } => {
                 let place = place("pressure");
                 let triangles = match (part, triangles) {
                     (Some(name), None) => self.surface_of(name).at(|| format!("{place}.part"))?,
                     (None, Some(triangles)) => self.corners(&place, triangles)?,
                     _ => return Err("it must have either part or triangles").at(|| place),
                 };
-                let material = material.as_ref();
-                self.add_pressure(triangles, *rest_volume, pressure.unwrap_or(1.0), material).at(|| place)
+                let id = self.material_id(material.as_ref()).at(|| format!("{place}.material"))?;
+                self.add_pressure(triangles, *rest_volume, pressure.unwrap_or(1.0), id).at(|| place)
             }
-            Constraint::ShapeMatching { particles, rest_positions, masses, material } => {
+            ConstraintFile::ShapeMatching { particles, rest_positions, masses, material } => {
                 let place = place("shape_matching");
                 let particles = self.select(particles, None, || format!("{place}.particles"))?;
-                self.add_group(particles, rest_positions, masses, material.as_ref()).at(|| place)
+                let id = self.material_id(material.as_ref()).at(|| format!("{place}.material"))?;
+                self.add_group(particles, rest_positions, masses, id).at(|| place)
             }
         }
     }
@@ -94,10 +96,7 @@ impl Builder<'_> {
         let id = self.material_id(material).at(|| format!("{place}.material"))?;
         for (index, selections) in list.iter().enumerate() {
             let at = || format!("{place}.particles[{index}]");
-            let mut particles = [0; N];
-            for (corner, (selection, particle)) in selections.iter().zip(&mut particles).enumerate() {
-                *particle = self.one(selection).at(|| format!("{place}.particles[{index}][{corner}]"))?;
-            }
+            let particles = self.each(selections, at)?;
             let points = particles.map(|particle| self.scene.positions[particle as usize]);
             let constraint = make(&Entry { particles, points, index, count: list.len() }).at(at)?;
             self.scene.add_with(constraint, id).at(at)?;
@@ -126,7 +125,7 @@ impl Builder<'_> {
         let count = edges.len();
         let id = self.material_id(material).at(|| format!("{place}.material"))?;
         for (index, edge) in edges.into_iter().enumerate() {
-            let given = value_of(rule.length, index, count).at(|| format!("{place}.length"))?;
+            let given = value_of("length", rule.length, index, count).at(|| format!("{place}.length"))?;
             let limit = rule.limit(edge.particles, given, edge.rest_length);
             self.scene.add_with(limit, id).at(|| place.to_owned())?;
         }
@@ -137,32 +136,30 @@ impl Builder<'_> {
         let part = self.part(name)?;
         let edges = self.parts[part].edges.clone();
         if edges.is_empty() {
-            return Err(format!("the part {name:?} has no links, segments or springs").into());
+            return Err(
+                format!("the part {name:?} has no edges; cloths, ropes and soft bodies of springs have them").into()
+            );
         }
-        self.count_particles(2 * edges.len() as u64)?;
+        self.count_members(2 * edges.len() as u64)?;
         Ok(self.scene.distances(edges).collect())
     }
 
     fn surface_of(&mut self, name: &str) -> Result<Vec<[u32; 3]>, Reason> {
         let part = &self.parts[self.part(name)?];
         if !part.surface.is_empty() {
-            return Err(format!("the surface of {name:?} only follows its lattice; nothing can press on it").into());
+            return Err(format!(
+                "the surface of {name:?} consists of followers, which have no mass; pressure needs particles with mass"
+            )
+            .into());
         }
         let range = part.triangles.clone();
-        self.count_particles(3 * range.len() as u64)?;
+        self.count_members(3 * range.len() as u64)?;
         Ok(self.scene.triangles[range.start as usize..range.end as usize].to_vec())
     }
 
-    fn corners(&mut self, place: &str, triangles: &[[Selection; 3]]) -> Result<Vec<[u32; 3]>, FileError> {
-        let mut corners = Vec::with_capacity(triangles.len());
-        for (index, triangle) in triangles.iter().enumerate() {
-            let mut particles = [0; 3];
-            for (selection, particle) in triangle.iter().zip(&mut particles) {
-                *particle = self.one(selection).at(|| format!("{place}.triangles[{index}]"))?;
-            }
-            corners.push(particles);
-        }
-        Ok(corners)
+    fn corners(&self, place: &str, triangles: &[[Selection; 3]]) -> Result<Vec<[u32; 3]>, FileError> {
+        let corners = |(index, triangle)| self.each(triangle, || format!("{place}.triangles[{index}]"));
+        triangles.iter().enumerate().map(corners).collect()
     }
 
     fn add_pressure(
@@ -170,13 +167,12 @@ impl Builder<'_> {
         triangles: Vec<[u32; 3]>,
         rest_volume: Option<f32>,
         pressure: f32,
-        material: Named,
+        material: MaterialId,
     ) -> Result<(), Reason> {
         let surface = ClosedSurface::new(&triangles)?;
-        let own = || surface.volume(|particle| self.scene.positions[particle as usize]) as f32;
-        let rest_volume = rest_volume.unwrap_or_else(own);
-        let id = self.material_id(material)?;
-        self.scene.add_with(Pressure { surface: &surface, rest_volume, pressure }, id)?;
+        let measured = || surface.volume(|particle| self.scene.positions[particle as usize]) as f32;
+        let rest_volume = rest_volume.unwrap_or_else(measured);
+        self.scene.add_with(Pressure { surface: &surface, rest_volume, pressure }, material)?;
         Ok(())
     }
 
@@ -185,12 +181,12 @@ impl Builder<'_> {
         particles: Vec<u32>,
         rest_positions: &Option<Vec<[f32; 3]>>,
         masses: &Option<OneOrMany>,
-        material: Named,
+        material: MaterialId,
     ) -> Result<(), Reason> {
         let count = particles.len();
-        let own = || particles.iter().map(|&particle| self.scene.positions[particle as usize]).collect();
-        let rest_positions = rest_positions.clone().unwrap_or_else(own);
-        let mass = |(index, &particle): (usize, &u32)| match (value_of(masses, index, count)?, particle) {
+        let measured = || particles.iter().map(|&particle| self.scene.positions[particle as usize]).collect();
+        let rest_positions = rest_positions.clone().unwrap_or_else(measured);
+        let mass = |(index, &particle): (usize, &u32)| match (value_of("masses", masses, index, count)?, particle) {
             (Some(mass), _) => Ok(mass),
             (None, particle) => match self.scene.inverse_masses[particle as usize] {
                 0.0 => Err(Reason::from(format!("particle {particle} has no mass; give masses"))),
@@ -198,14 +194,13 @@ impl Builder<'_> {
             },
         };
         let masses: Vec<f32> = particles.iter().enumerate().map(mass).collect::<Result<_, _>>()?;
-        let id = self.material_id(material)?;
         let group = ShapeMatching { particles: &particles, rest_positions: &rest_positions, masses: &masses };
-        self.scene.add_with(group, id)?;
+        self.scene.add_with(group, material)?;
         Ok(())
     }
 }
 
-/// A [`Constraint::DistanceLimit`] without its particles.
+/// A [`ConstraintFile::DistanceLimit`] without its particles.
 struct LimitRule<'a> {
     length: Value<'a>,
     /// The factor on the rest length if no length is given.
@@ -234,8 +229,7 @@ struct Entry<const N: usize> {
 impl<const N: usize> Entry<N> {
     /// The value of a field.
     fn value(&self, field: &str, value: Value) -> Result<Option<f32>, Reason> {
-        let value = value.as_ref().map(|value| value.get(self.index, self.count));
-        Ok(value.transpose().map_err(|error| format!("{field} has {error}"))?)
+        value_of(field, value, self.index, self.count)
     }
 
     /// The element of an optional list; an error if the list has another length.
@@ -251,10 +245,10 @@ impl<const N: usize> Entry<N> {
 /// The constraints of two particles.
 impl Entry<2> {
     fn distance(&self, rest_length: Value) -> Result<Distance, Reason> {
-        let own = || apart(self.points[0], self.points[1]);
+        let measured = || apart(self.points[0], self.points[1]);
         Ok(Distance {
             particles: self.particles,
-            rest_length: self.value("rest_length", rest_length)?.unwrap_or_else(own),
+            rest_length: self.value("rest_length", rest_length)?.unwrap_or_else(measured),
         })
     }
 
@@ -307,8 +301,8 @@ impl Entry<3> {
 /// The constraints of four particles.
 impl Entry<4> {
     fn hinge(&self, rest_angle: Value, scale: Value) -> Result<Hinge, Reason> {
-        let own = || Hinge::angle(self.points).clamp(-PI, PI);
-        let rest_angle = self.value("rest_angle", rest_angle)?.unwrap_or_else(own);
+        let measured = || Hinge::angle(self.points).clamp(-PI, PI);
+        let rest_angle = self.value("rest_angle", rest_angle)?.unwrap_or_else(measured);
         Ok(Hinge { particles: self.particles, rest_angle, scale: self.value("scale", scale)?.unwrap_or(1.0) })
     }
 
@@ -335,9 +329,10 @@ impl Entry<4> {
     }
 }
 
-/// The value of constraint `index` of `count`.
-fn value_of(value: Value, index: usize, count: usize) -> Result<Option<f32>, Reason> {
-    Ok(value.as_ref().map(|value| value.get(index, count)).transpose()?)
+/// The value of a field for entry `index` of `count`.
+fn value_of(field: &str, value: Value, index: usize, count: usize) -> Result<Option<f32>, Reason> {
+    let value = value.as_ref().map(|value| value.get(index, count));
+    Ok(value.transpose().map_err(|error| format!("{field} has {error}"))?)
 }
 
 /// The distance [m] between two points.
