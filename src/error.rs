@@ -213,7 +213,7 @@ pub enum Error {
     },
     /// The instances exceed the capacity of the pool.
     #[error("{count} instances at once are more than the capacity of {capacity}")]
-    NoRoom {
+    CapacityExceeded {
         /// The number of instances after the call.
         count: u64,
         /// The capacity of the pool.

@@ -54,7 +54,7 @@ fn contact(row: vec4u) {
     if !meeting.is_met {
         return;
     }
-    if hold_wrong_sides(kind, particles) {
+    if keeps_wrong_sides(kind, particles) {
         return;
     }
     let overlap = pair.thickness - closest(kind, pair.p, params.zero).distance;
@@ -108,7 +108,7 @@ fn anchored_offset(row: vec4u, p: Four, normal: vec3f) -> vec3f {
 }
 
 // Returns true if a contact would hold intersecting elements on the wrong sides.
-fn hold_wrong_sides(kind: u32, particles: vec4u) -> bool {
+fn keeps_wrong_sides(kind: u32, particles: vec4u) -> bool {
     if ONLY_PARTICLES || atomicLoad(&contact_status.crossing_count) == 0u {
         return false;
     }

@@ -38,7 +38,7 @@ fn intersections_clear(@builtin(global_invocation_id) id: vec3u) {
 }
 
 // Returns true if an edge and a triangle of one component intersect at rest, or are closer than the thickness.
-fn is_so_at_rest(particles: array<u32, 5>, left: u32, right: u32) -> bool {
+fn intersects_at_rest(particles: array<u32, 5>, left: u32, right: u32) -> bool {
     let origin = bitcast<vec3f>(contact_particles[particles[0]].xyz);
     var p: Five;
     for (var k = 1u; k < 5u; k++) {
@@ -70,7 +70,7 @@ fn test_pair(pair: Pair) {
         || !touch(contact_params.materials[left], contact_params.materials[right]) {
         return;
     }
-    if (first.w >> 8u) == (second.w >> 8u) && is_so_at_rest(particles, left, right) {
+    if (first.w >> 8u) == (second.w >> 8u) && intersects_at_rest(particles, left, right) {
         return;
     }
     let wings = wings_of(index_of(edge));

@@ -224,7 +224,7 @@ fn approach(kind: u32, d: Four) -> f32 {
 }
 
 // Iterations of conservative advancement.
-const TURNS_OF_PAIR = 10u;
+const MOST_ADVANCES_OF_PAIR = 10u;
 
 // Elements are in contact if their gap exceeds the thickness by at most this share of it. The solve leaves gaps of this
 // size, and a contact that ended would lose its friction anchor.
@@ -252,7 +252,7 @@ fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -
         }
         var time = 0.0;
         var turn = 0u;
-        while turn < TURNS_OF_PAIR && gap > opaque1(SLACK_OF_PAIR * thickness, zero) {
+        while turn < MOST_ADVANCES_OF_PAIR && gap > opaque1(SLACK_OF_PAIR * thickness, zero) {
             time = opaque1(time + opaque1(gap / reach, zero), zero);
             if time > 1.0 {
                 return meeting;
@@ -326,13 +326,13 @@ fn cuts(kind: u32, p: Four, e: Four, thickness: f32, excused: bool, zero: u32) -
             below = max(below, speeds[k]);
         }
     }
-    let room = opaque1((1.0 - LEFT) * max((lowest - highest) - opaque1(FLOOR * thickness, zero), 0.0), zero);
-    let room_below = opaque1(room * opaque1(below / max(above + below, 1e-30), zero), zero);
+    let free_gap = opaque1((1.0 - LEFT) * max((lowest - highest) - opaque1(FLOOR * thickness, zero), 0.0), zero);
+    let gap_below = opaque1(free_gap * opaque1(below / max(above + below, 1e-30), zero), zero);
     // Rounding of the quotient on GPUs could make this negative.
-    let room_above = max(room - room_below, 0.0);
+    let gap_above = max(free_gap - gap_below, 0.0);
     var cut: vec4f;
     for (var k = 0u; k < members; k++) {
-        let own = select((highest - heights[k]) + room_below, (heights[k] - lowest) + room_above, k < seconds);
+        let own = select((highest - heights[k]) + gap_below, (heights[k] - lowest) + gap_above, k < seconds);
         if speeds[k] > own {
             cut[k] = 1.0 - opaque1(own / speeds[k], zero);
         }
@@ -349,7 +349,7 @@ fn cuts(kind: u32, p: Four, e: Four, thickness: f32, excused: bool, zero: u32) -
     let reach = approach(kind, d);
     var left = near.distance - floor_;
     var time = 0.0;
-    for (var turn = 0u; turn < TURNS_OF_PAIR; turn++) {
+    for (var turn = 0u; turn < MOST_ADVANCES_OF_PAIR; turn++) {
         time = opaque1(time + opaque1(left / reach, zero), zero);
         if !(time < 1.0) {
             return vec4f();

@@ -225,7 +225,7 @@ impl Colliders {
     }
 
     /// Commits all targets after a step has been recorded.
-    pub fn arrive(&mut self) {
+    pub fn commit_targets(&mut self) {
         for row in &mut self.rows {
             (row.position, row.rotation) = (row.target_position, row.target_rotation);
             row.flags &= !MOVING;

@@ -166,7 +166,7 @@ pub(crate) fn approach(kind: PairKind, d: [Vec3; 4]) -> f32 {
 }
 
 /// Iterations of the time-of-impact search.
-const TURNS: u32 = 10;
+const MOST_ADVANCES: u32 = 10;
 
 /// Elements are in contact if their gap exceeds the thickness by at most this share of it. The solve leaves gaps of this
 /// size, and a contact that ended would lose its friction anchor.
@@ -190,7 +190,7 @@ pub(crate) fn meet(kind: PairKind, p: [Vec3; 4], d: [Vec3; 4], thickness: f32, r
             return None;
         }
         let (mut time, mut turn) = (0.0, 0);
-        while turn < TURNS && gap > SLACK * thickness {
+        while turn < MOST_ADVANCES && gap > SLACK * thickness {
             time += gap / reach;
             if time > 1.0 {
                 return None;
@@ -231,13 +231,13 @@ pub(crate) fn cuts(kind: PairKind, p: [Vec3; 4], e: [Vec3; 4], thickness: f32, e
     let highest = heights[seconds..members].iter().copied().fold(-1e30, f32::max);
     let above = speeds[..seconds].iter().copied().fold(0.0, f32::max);
     let below = speeds[seconds..members].iter().copied().fold(0.0, f32::max);
-    let room = (1.0 - LEFT) * ((lowest - highest) - FLOOR * thickness).max(0.0);
-    let room_below = room * (below / (above + below).max(1e-30));
+    let free_gap = (1.0 - LEFT) * ((lowest - highest) - FLOOR * thickness).max(0.0);
+    let gap_below = free_gap * (below / (above + below).max(1e-30));
     // Division on GPUs is not exact, so the difference may be negative.
-    let room_above = (room - room_below).max(0.0);
+    let gap_above = (free_gap - gap_below).max(0.0);
     let mut cuts = [0.0; 4];
     for k in 0..members {
-        let own = if k < seconds { (heights[k] - lowest) + room_above } else { (highest - heights[k]) + room_below };
+        let own = if k < seconds { (heights[k] - lowest) + gap_above } else { (highest - heights[k]) + gap_below };
         if speeds[k] > own {
             cuts[k] = 1.0 - own / speeds[k];
         }
@@ -252,7 +252,7 @@ pub(crate) fn cuts(kind: PairKind, p: [Vec3; 4], e: [Vec3; 4], thickness: f32, e
     let floor = (LEFT * start.distance.min(thickness)).max((0.9 * start.distance).min(FLOOR * thickness));
     let reach = approach(kind, d);
     let (mut left, mut time) = (start.distance - floor, 0.0);
-    for _ in 0..TURNS {
+    for _ in 0..MOST_ADVANCES {
         time += left / reach;
         if time.is_nan() || time >= 1.0 {
             return None;

@@ -10,7 +10,8 @@ pub struct ColliderForce {
 }
 
 /// Counters of contacts between particles; contacts with colliders are not included. Unless stated otherwise, they
-/// count since the start, the last reset or the last change of [`crate::Settings::self_collision`].
+/// count since the start, the last reset, the last change of [`crate::Settings::self_collision`] or
+/// [`crate::Settings::contact_events`], the first contact scales, or a tear.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ContactReport {
@@ -36,7 +37,7 @@ pub struct ContactReport {
     /// [`super::SelfCollision::fixed_capacity`].
     ///
     /// Also counts elements with more than 32 768 neighbours, or with a path of more than 4096 cells in a substep:
-    /// raise the number of substeps.
+    /// raise the number of substeps. On the GPU, also intersections beyond the number of particles, of which the others are not resolved.
     pub lost: u32,
     /// Substeps in which all particles stood still and lost their velocity because a pair or a contact was lost. Raise
     /// [`super::SelfCollision::pairs_per_particle`] to avoid them. Only at [`super::SelfCollisionLevel::Surfaces`].

@@ -7,8 +7,8 @@
 //! - `shaders/schedule/project.wgsl` and `src/reference/constraints.rs` gather, project and scatter.
 //! - [`xpbd`] and `shaders/common/xpbd.wgsl` contain the XPBD update.
 //!
-//! To add a kind, write the two files and add the kind to [`KINDS`]. Colouring, plan, both backends and the conformance
-//! suite then include it.
+//! ARCHITECTURE.md explains how to add a kind. Colouring, plan, both backends and the conformance suite include the kinds in
+//! [`KINDS`].
 //!
 //! | kind | particles | C | compliance |
 //! |---|---|---|---|

@@ -59,13 +59,7 @@ impl Solver {
         let (before, restitutes) = (self.controls.scene.contact_material(id)?, self.controls.restitutes());
         self.controls.set_contact_material(id, material)?;
         let needs_passes = self.controls.restitutes() && !restitutes || !self.contacts.fits(&self.controls);
-        let remade = self.fit_passes().and_then(|()| {
-            if needs_passes {
-                let made = self.other_collider_passes()?;
-                self.contacts.set_collider_passes(&self.device, made);
-            }
-            Ok(())
-        });
+        let remade = self.fit_passes().and_then(|()| if needs_passes { self.remake_collider_passes() } else { Ok(()) });
         if let Err(error) = remade {
             self.controls.set_contact_material(id, before)?;
             return Err(error);
@@ -90,19 +84,31 @@ impl Solver {
             return Ok(());
         }
         self.controls.make_plan();
-        // The first scales need other buffers and passes.
-        if before.len() != self.controls.scene.contact_scales.len() || !self.contacts.fits(&self.controls) {
-            if let Err(error) = self.remake_contacts() {
-                self.controls.scene.contact_scales = before;
-                self.controls.make_plan();
-                return Err(error);
-            }
+        // The first scales need other buffers and passes. Later ones may need the passes of triangles.
+        let is_first = before.len() != self.controls.scene.contact_scales.len();
+        let remade = match (is_first, self.contacts.fits(&self.controls)) {
+            (true, _) => self.remake_contacts(),
+            (false, true) => Ok(()),
+            (false, false) => self.remake_collider_passes(),
+        };
+        if let Err(error) = remade {
+            self.controls.scene.contact_scales = before;
+            self.controls.make_plan();
+            return Err(error);
+        }
+        if is_first {
             self.contact_params = self.controls.contact_params();
             self.upload_params();
         } else {
             self.contacts.write_scales(&self.queue, &self.controls, particles);
         }
         self.mark_stale();
+        Ok(())
+    }
+
+    fn remake_collider_passes(&mut self) -> Result<()> {
+        let made = self.other_collider_passes()?;
+        self.contacts.set_collider_passes(&self.device, made);
         Ok(())
     }
 
@@ -114,9 +120,7 @@ impl Solver {
             if self.contacts.contact_passes.is_none() {
                 return self.remake_contacts();
             }
-            let made = self.other_collider_passes()?;
-            self.contacts.set_collider_passes(&self.device, made);
-            Ok(())
+            self.remake_collider_passes()
         });
         if let Err(error) = remade {
             self.controls.colliders = before;

@@ -21,7 +21,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Opens the adapter of [`choose_adapter`] with these limits, raised by [`with_room`], and with timestamp queries
+    /// Opens the adapter of [`choose_adapter`] with these limits, raised by [`raised_limits`], and with timestamp queries
     /// if available. Native targets only.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl Context {
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("supple"),
             required_features: adapter.features() & wgpu::Features::TIMESTAMP_QUERY,
-            required_limits: with_room(limits, &adapter),
+            required_limits: raised_limits(limits, &adapter),
             ..Default::default()
         };
         let (device, queue) =
@@ -86,7 +86,7 @@ impl Context {
 
 /// Raises limits to those of an adapter: [`crate::Instances`] use large workgroups, and large scenes large buffers. A
 /// limit below the wgpu default stays.
-pub fn with_room(limits: wgpu::Limits, adapter: &wgpu::Adapter) -> wgpu::Limits {
+pub fn raised_limits(limits: wgpu::Limits, adapter: &wgpu::Adapter) -> wgpu::Limits {
     let (defaults, most) = (wgpu::Limits::default(), adapter.limits());
     let mut raised = limits.clone();
     macro_rules! raise {

@@ -81,7 +81,7 @@ pub(super) struct InstanceColliders {
     part_rows: Vec<PartRow>,
     kernel: Kernel,
     interpolate: Bound,
-    play: Stage,
+    run: Stage,
     /// `None` before [`InstanceColliders::bind`].
     bindings: Option<wgpu::BindGroup>,
     count: u32,
@@ -116,13 +116,13 @@ impl InstanceColliders {
         )?;
         let part_rows = part_rows(pool, &kernel);
         let parts = maker.rows(queue, "instances.parts", &part_rows)?;
-        let (play, stage) = match before.filter(|before| before.kernel == kernel) {
-            Some(before) => (before.play.clone(), before.interpolate.stage.clone()),
-            None => (instance_pool::make_play_with_colliders(store, pool, &kernel), interpolate_stage(store, &kernel)),
+        let (run, stage) = match before.filter(|before| before.kernel == kernel) {
+            Some(before) => (before.run.clone(), before.interpolate.stage.clone()),
+            None => (instance_pool::make_run_with_colliders(store, pool, &kernel), interpolate_stage(store, &kernel)),
         };
         let interpolate = Bound::new(device, stage, &[&buffers.params, &params, &colliders, &rows]);
         let (count, bytes) = (own.len() as u32, maker.made_bytes());
-        Ok(Self { params, colliders, rows, parts, part_rows, kernel, interpolate, play, bindings: None, count, bytes })
+        Ok(Self { params, colliders, rows, parts, part_rows, kernel, interpolate, run, bindings: None, count, bytes })
     }
 
     /// True if only the parameters differ from those of the pool, for unchanged colliders.
@@ -133,8 +133,8 @@ impl InstanceColliders {
 
     /// Binds the buffers of the instances.
     pub fn bind(&mut self, device: &wgpu::Device, buffers: &Buffers) {
-        let all = [buffers.of_play(&self.rows).as_slice(), &[&self.params]].concat();
-        self.bindings = Some(self.play.bind_before_row(device, &all, &self.parts));
+        let all = [buffers.of_run(&self.rows).as_slice(), &[&self.params]].concat();
+        self.bindings = Some(self.run.bind_before_row(device, &all, &self.parts));
     }
 
     /// Number of dispatches of a step, without the normals.
@@ -149,7 +149,7 @@ impl InstanceColliders {
         recorder.dispatch_workgroups(stage, of_colliders, &[], self.count);
         let groups = instances.div_ceil(self.kernel.workgroup.instances);
         for part in 0..self.part_rows.len() as u32 {
-            recorder.dispatch_workgroups(&self.play, bindings, &[part * SPAN_STRIDE], groups);
+            recorder.dispatch_workgroups(&self.run, bindings, &[part * SPAN_STRIDE], groups);
         }
     }
 }

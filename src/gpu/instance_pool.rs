@@ -32,9 +32,9 @@ pub(super) struct PoolParams {
 
 /// Bindings of instances.wgsl: pool, params, materials; positions, velocities, motions, status, live or rows of
 /// colliders, asset, records, λ.
-const PLAY: [Slot; 11] = [Uniform, Uniform, Uniform, Write, Write, Write, Write, Read, Read, Read, Write];
+const RUN: [Slot; 11] = [Uniform, Uniform, Uniform, Write, Write, Write, Write, Read, Read, Read, Write];
 /// The further bindings with colliders: contact parameters; the substeps of the dispatch.
-const PLAY_COLLIDERS: [Slot; 2] = [Uniform, Span];
+const RUN_COLLIDERS: [Slot; 2] = [Uniform, Span];
 /// Bindings of instances_normals.wgsl: pool, params, positions, live, asset, status, normals.
 const NORMALS: [Slot; 7] = [Uniform, Uniform, Read, Read, Read, Write, Write];
 
@@ -102,14 +102,14 @@ impl Buffers {
         state.iter().chain(&rest).map(|buffer| buffer.size()).sum()
     }
 
-    pub fn bind(&self, device: &wgpu::Device, play: &Stage, normals: &Stage) -> [wgpu::BindGroup; 2] {
+    pub fn bind(&self, device: &wgpu::Device, run: &Stage, normals: &Stage) -> [wgpu::BindGroup; 2] {
         let b = self;
         let surfaces = [&b.pool, &b.params, &b.positions, &b.live, &b.asset, &b.status, &b.normals];
-        [play.bind(device, &self.of_play(&b.live)), normals.bind(device, &surfaces)]
+        [run.bind(device, &self.of_run(&b.live)), normals.bind(device, &surfaces)]
     }
 
     /// The buffers of instances.wgsl, with those of its binding 7.
-    pub fn of_play<'a>(&'a self, seventh: &'a wgpu::Buffer) -> [&'a wgpu::Buffer; 11] {
+    pub fn of_run<'a>(&'a self, seventh: &'a wgpu::Buffer) -> [&'a wgpu::Buffer; 11] {
         let b = self;
         [
             &b.pool,
@@ -171,9 +171,9 @@ impl WorkgroupLayout {
 
     fn of(device: &wgpu::Device, pool: &InstancePool, threads: usize) -> Self {
         let (subgroup_width, is_software) = (subgroup_width(device), is_software(&device.adapter_info()));
-        let room = device.limits().max_compute_workgroup_storage_size as usize / 16;
-        let instances = (subgroup_width / threads).min(room / pool.particle_count()).max(1);
-        let near = 2 * instances * pool.particle_count() <= room && (is_software || !pool.has_tiles());
+        let capacity = device.limits().max_compute_workgroup_storage_size as usize / 16;
+        let instances = (subgroup_width / threads).min(capacity / pool.particle_count()).max(1);
+        let near = 2 * instances * pool.particle_count() <= capacity && (is_software || !pool.has_tiles());
         Self { threads: threads as u32, instances: instances as u32, near }
     }
 
@@ -184,7 +184,7 @@ impl WorkgroupLayout {
 }
 
 /// Number of threads of a workgroup that computes normals: one per particle of a small asset.
-fn normals_lanes(pool: &InstancePool) -> u32 {
+fn normals_threads(pool: &InstancePool) -> u32 {
     (pool.particle_count() as u32).next_power_of_two().clamp(8, WORKGROUP_SIZE)
 }
 
@@ -241,7 +241,7 @@ pub(super) fn shift_pass(pool: &InstancePool) -> String {
     [include_str!("../../shaders/instancing/instances_shift.wgsl"), &constants(pool)].join("\n")
 }
 
-pub(super) fn make_play(
+pub(super) fn make_run(
     store: &PipelineStore,
     pool: &InstancePool,
     keep_lambdas: bool,
@@ -251,7 +251,7 @@ pub(super) fn make_play(
 }
 
 /// The pass with colliders.
-pub(super) fn make_play_with_colliders(store: &PipelineStore, pool: &InstancePool, kernel: &Kernel) -> Stage {
+pub(super) fn make_run_with_colliders(store: &PipelineStore, pool: &InstancePool, kernel: &Kernel) -> Stage {
     make_stage(store, pool, (kernel.keep_lambdas, kernel.workgroup), Some(kernel))
 }
 
@@ -269,16 +269,16 @@ fn make_stage(
     let keep = ("KEEP_LAMBDA", flag(keep_lambdas));
     let size = (SIZE, f64::from(workgroup.size()));
     let mut constants = vec![keep, size, ("TETHER_PAIRS", f64::from(pairs))];
-    let mut slots = PLAY.to_vec();
+    let mut slots = RUN.to_vec();
     if let Some(kernel) = kernel {
         constants.extend(kernel.constants);
-        slots.extend(PLAY_COLLIDERS);
+        slots.extend(RUN_COLLIDERS);
     }
     Stage::new(store, "instances", "instances", &text, &slots, &constants)
 }
 
 pub(super) fn make_normals(store: &PipelineStore, pool: &InstancePool) -> Stage {
-    let (name, size) = ("instances_normals", (SIZE, f64::from(normals_lanes(pool))));
+    let (name, size) = ("instances_normals", (SIZE, f64::from(normals_threads(pool))));
     Stage::new(store, name, name, &normals_pass(&constants(pool)), &NORMALS, &[size])
 }
 
@@ -291,7 +291,7 @@ pub(super) fn check_limits(pool: &InstancePool, workgroup: WorkgroupLayout, limi
         ("max_storage_buffers_per_shader_stage", STORAGE_BUFFERS.into(), storage_buffers),
         (
             "max_compute_invocations_per_workgroup",
-            workgroup.size().max(normals_lanes(pool)).into(),
+            workgroup.size().max(normals_threads(pool)).into(),
             limits.max_compute_invocations_per_workgroup.into(),
         ),
         (

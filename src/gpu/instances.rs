@@ -41,8 +41,9 @@ const MOST_WRITTEN: usize = 1 << 18;
 /// those of the asset. Thickness and margin are in metres of the world at any scale of an instance. Forces on colliders
 /// are not reported.
 ///
-/// Not supported: groups (pressure, shape matching), followers, colliders of the asset, self-collision, forces, mean
-/// forces, damping of bodies, sweeps other than Gauss-Seidel, colour orders other than the fixed one.
+/// An asset has no groups (pressure, shape matching), followers, attachments, skinned particles, rods, tearable cloths, plastic
+/// constraints or colliders. Settings have no self-collision, contact events, forces, mean forces or damping of bodies. The
+/// sweep is Gauss-Seidel in the fixed order of colours.
 ///
 /// ```no_run
 /// # fn main() -> supple::Result<()> {
@@ -68,7 +69,7 @@ pub struct Instances {
     pub(super) store: PipelineStore,
     pub(super) queue: wgpu::Queue,
     pub(super) pool: InstancePool,
-    pub(super) play: Stage,
+    pub(super) run: Stage,
     pub(super) normals_stage: Stage,
     pub(super) buffers: Buffers,
     pub(super) bindings: [wgpu::BindGroup; 2],
@@ -91,7 +92,7 @@ impl Instances {
     /// Adds an instance. It may reuse the slot of a removed instance, whose state is overwritten.
     ///
     /// # Errors
-    /// [`Error::NoRoom`] if the capacity is reached; [`Error::LimitExceeded`] if the memory for its own pins exceeds
+    /// [`Error::CapacityExceeded`] if the capacity is reached; [`Error::LimitExceeded`] if the memory for its own pins exceeds
     /// the limits of the device. The values must be in range, and the pinned particles must exist.
     pub fn spawn(&mut self, instance: &Instance) -> Result<InstanceId> {
         let ids = self.spawn_many(std::slice::from_ref(instance))?;
@@ -169,7 +170,7 @@ impl Instances {
         &self.store
     }
 
-    /// The current settings.
+    /// The current settings. The execution is always [`crate::Execution::Tiles`].
     pub fn settings(&self) -> &Settings {
         &self.pool.controls.settings
     }
@@ -204,7 +205,7 @@ impl Instances {
             return;
         }
         let mut recorder = Recorder::new(encoder, timestamps);
-        let [play, normals] = &self.bindings;
+        let [run, normals] = &self.bindings;
         // The second dispatch also advances the clock.
         let surfaces = if self.has_surfaces() { self.len().max(1) } else { 1 };
         let colliders = self.active_colliders();
@@ -212,7 +213,7 @@ impl Instances {
             match colliders {
                 Some(colliders) => colliders.record(&mut recorder, self.len()),
                 None => {
-                    recorder.dispatch_workgroups(&self.play, play, &[], self.len().div_ceil(self.workgroup.instances))
+                    recorder.dispatch_workgroups(&self.run, run, &[], self.len().div_ceil(self.workgroup.instances))
                 }
             }
             recorder.dispatch_workgroups(&self.normals_stage, normals, &[], surfaces);
@@ -324,7 +325,7 @@ impl Instances {
     }
 
     pub(super) fn rebind(&mut self) {
-        self.bindings = self.buffers.bind(&self.device, &self.play, &self.normals_stage);
+        self.bindings = self.buffers.bind(&self.device, &self.run, &self.normals_stage);
         if let Some(colliders) = &mut self.colliders {
             colliders.bind(&self.device, &self.buffers);
         }

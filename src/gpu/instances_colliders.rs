@@ -55,7 +55,7 @@ impl Instances {
     /// # Errors
     /// The collider must exist.
     pub fn remove_collider(&mut self, id: ColliderId) -> Result<()> {
-        self.arrive_colliders();
+        self.commit_collider_targets();
         let index = self.pool.controls.colliders.remove(id)?;
         self.write_collider(index);
         Ok(())
@@ -68,7 +68,7 @@ impl Instances {
     /// # Errors
     /// The collider must exist, and the pose must be finite and within 1e6 m of the origin.
     pub fn move_collider(&mut self, id: ColliderId, pose: Pose) -> Result<()> {
-        self.arrive_colliders();
+        self.commit_collider_targets();
         let index = self.pool.controls.colliders.move_to(id, pose)?;
         self.write_collider(index);
         Ok(())
@@ -79,7 +79,7 @@ impl Instances {
     /// # Errors
     /// The material must exist, and its values must be in range.
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
-        self.arrive_colliders();
+        self.commit_collider_targets();
         let before = self.pool.controls.scene.contact_material(id)?;
         self.pool.controls.set_contact_material(id, material)?;
         if self.colliders_fit(self.keep_lambdas) {
@@ -92,10 +92,10 @@ impl Instances {
     }
 
     fn change_colliders<T>(&mut self, change: impl FnOnce(&mut Controls) -> Result<T>) -> Result<T> {
-        self.arrive_colliders();
+        self.commit_collider_targets();
         let before = self.pool.controls.colliders.clone();
         let changed = change(&mut self.pool.controls).and_then(|changed| {
-            self.pool.check_collider_turns()?;
+            self.pool.check_collider_iterations()?;
             self.remake_colliders().map(|()| changed)
         });
         if changed.is_err() {
@@ -129,9 +129,9 @@ impl Instances {
     }
 
     /// Moves the colliders of the host to their targets, if a step was recorded since the last call.
-    pub(super) fn arrive_colliders(&mut self) {
+    pub(super) fn commit_collider_targets(&mut self) {
         if self.colliders_moved.swap(false, Ordering::Relaxed) {
-            self.pool.controls.colliders.arrive();
+            self.pool.controls.colliders.commit_targets();
         }
     }
 

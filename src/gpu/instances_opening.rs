@@ -1,6 +1,6 @@
 //! Construction of instances.
 
-use super::instance_pool::{Buffers, WorkgroupLayout, check_limits, make_normals, make_play};
+use super::instance_pool::{Buffers, WorkgroupLayout, check_limits, make_normals, make_run};
 use super::instances::Instances;
 use super::store::PipelineStore;
 use crate::error::Result;
@@ -17,8 +17,8 @@ impl Instances {
     /// - [`crate::Error::Empty`] for an asset without particles.
     /// - [`crate::Error::TooLarge`] for more than 1024 particles, 48 constraints of a kind at one particle, or 4096 materials.
     /// - [`crate::Error::TooLarge`] if substeps and iterations give a thread more than 60 000 loop iterations in a step.
-    /// - [`crate::Error::NotInstanced`] for groups and followers, and for colliders of the asset; see
-    ///   [`Instances::add_collider`].
+    /// - [`crate::Error::NotInstanced`] for groups, followers, attachments, skinned particles, orientations, tearable cloth,
+    ///   plastic constraints, and for colliders of the asset; see [`Instances::add_collider`].
     /// - [`crate::Error::InvalidValue`] for settings out of range, for a capacity of 0 or with 2³¹ particles or more in all,
     ///   and for a particle beyond 1e6 m or faster than 1e6 m/s.
     /// - [`crate::Error::NotEnabled`] for settings that instances do not support.
@@ -82,22 +82,22 @@ impl Instances {
         let workgroup = WorkgroupLayout::new(device, &pool);
         check_limits(&pool, workgroup, &device.limits())?;
         let keep_lambdas = settings.keeps_lambdas(false);
-        let (play, normals_stage, buffers) = store
+        let (run, normals_stage, buffers) = store
             .guarded_async(|| {
                 let buffers = Buffers::new(device, queue, &pool, keep_lambdas)?;
-                Ok((make_play(store, &pool, keep_lambdas, workgroup), make_normals(store, &pool), buffers))
+                Ok((make_run(store, &pool, keep_lambdas, workgroup), make_normals(store, &pool), buffers))
             })
             .await?;
         // After the allocation of the buffers.
         pool.grow(0);
-        let bindings = buffers.bind(device, &play, &normals_stage);
+        let bindings = buffers.bind(device, &run, &normals_stage);
         let (device, store, queue) = (device.clone(), store.clone(), queue.clone());
         let instances = Self {
             device,
             store,
             queue,
             pool,
-            play,
+            run,
             normals_stage,
             buffers,
             bindings,

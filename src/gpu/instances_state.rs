@@ -1,7 +1,7 @@
 //! Changes of instances while they run.
 
 use super::instance_colliders::InstanceColliders;
-use super::instance_pool::{WorkgroupLayout, make_lambdas, make_play};
+use super::instance_pool::{WorkgroupLayout, make_lambdas, make_run};
 use super::instances::Instances;
 use super::maker::Maker;
 use crate::error::Result;
@@ -94,26 +94,26 @@ impl Instances {
     /// See [`Settings::check`] and [`Instances::new`].
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         let before = self.pool.controls.settings;
-        self.arrive_colliders();
+        self.commit_collider_targets();
         self.pool.set_settings(settings)?;
         let keep_lambdas = settings.keeps_lambdas(false);
         let workgroup = WorkgroupLayout::new(&self.device, &self.pool);
         let other_lambdas = keep_lambdas != self.keep_lambdas;
-        let other_play = other_lambdas || workgroup != self.workgroup;
+        let other_run = other_lambdas || workgroup != self.workgroup;
         let other_colliders = !self.colliders_fit(keep_lambdas);
-        if other_play || other_colliders {
+        if other_run || other_colliders {
             let (store, queue, pool) = (&self.store, &self.queue, &self.pool);
             let made = store.guarded(|| {
                 let make = || make_lambdas(&Maker::new(store.device()), pool, keep_lambdas);
-                let play = other_play.then(|| make_play(store, pool, keep_lambdas, workgroup));
+                let run = other_run.then(|| make_run(store, pool, keep_lambdas, workgroup));
                 let before = self.colliders.as_ref().filter(|_| other_colliders);
                 let colliders =
                     before.map(|_| InstanceColliders::new(store, queue, pool, keep_lambdas, (&self.buffers, before)));
-                Ok((play, other_lambdas.then(make).transpose()?, colliders.transpose()?))
+                Ok((run, other_lambdas.then(make).transpose()?, colliders.transpose()?))
             });
             match made {
-                Ok((play, lambdas, colliders)) => {
-                    self.play = play.unwrap_or_else(|| self.play.clone());
+                Ok((run, lambdas, colliders)) => {
+                    self.run = run.unwrap_or_else(|| self.run.clone());
                     self.buffers.lambdas = lambdas.unwrap_or_else(|| self.buffers.lambdas.clone());
                     self.colliders = colliders.or_else(|| self.colliders.take());
                 }

@@ -7,7 +7,9 @@ use super::maker::check_size;
 use super::recorder::MAX_WORKGROUPS_PER_AXIS;
 use super::skinned::BIND_BYTES;
 use super::stage::WORKGROUP_SIZE;
+use crate::collision::Colliders;
 use crate::collision::events::event_bytes;
+use crate::collision::slabs;
 use crate::constraints::plasticity::PlasticRow;
 use crate::error::{Error, Result};
 use crate::scene::{ConstraintSet, Scene, TetheredBody, rows_of};
@@ -54,7 +56,7 @@ fn limits(
         particles * collider_contact,
         particles * 16 + scene.contact_scales.len() as u64 * 4,
     ];
-    let sizes = sizes(scene).map(|(_, size)| size).into_iter().chain(of_contacts);
+    let sizes = sizes(scene).map(|(_, size)| size).into_iter().chain(of_contacts).chain([collider_data_bytes(scene)]);
     // A split constraint stores a vec4 for each of its particles.
     let records = scene.constraints.iter().map(|set| {
         let split = u64::from(split_count(set));
@@ -142,6 +144,13 @@ pub(super) fn check_device(limits: &wgpu::Limits) -> Result<()> {
         }
         None => Ok(()),
     }
+}
+
+/// Bytes of the slabs of colliders and the data of their shapes.
+fn collider_data_bytes(scene: &Scene) -> u64 {
+    // They were checked when they were added.
+    let Ok(colliders) = Colliders::new(&scene.colliders, scene.contact_materials.len()) else { return 0 };
+    4 * (slabs::initial_words(&colliders.rows, 0.0).len() + colliders.data.len()) as u64
 }
 
 /// `Ok` if the buffers whose sizes follow from counts are within the limits of a device. The others are checked after the

@@ -60,7 +60,7 @@ mod vertex_passes;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use context::choose_adapter;
-pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter_async, instance_flags, with_room};
+pub use context::{ADAPTER_VARIABLE, Context, NO_ADAPTER_HINT, choose_adapter_async, instance_flags, raised_limits};
 #[cfg(not(target_arch = "wasm32"))]
 pub use fastest::fastest_execution;
 pub use instances::Instances;

@@ -128,7 +128,7 @@ impl Solver {
             parts = Parts::new(store, queue, &controls).await;
         }
         let auto = if is_auto { execution } else { auto };
-        let solver = Self { auto, asked: settings, ..Self::of(store, queue, controls, parts?) };
+        let solver = Self { auto, user_settings: settings, ..Self::of(store, queue, controls, parts?) };
         solver.upload_state();
         Ok(solver)
     }
@@ -147,7 +147,7 @@ impl Solver {
             buffers,
             bindings,
             contacts,
-            target_room: 16,
+            target_capacity: 16,
             steps: 0,
             auto: settings.execution,
             ping_pong: PingPong::default(),
@@ -158,7 +158,7 @@ impl Solver {
             derived_is_stale: false,
             shift: None,
             vertex_outputs: Default::default(),
-            asked: settings,
+            user_settings: settings,
         }
     }
 }

@@ -20,7 +20,8 @@ impl Solver {
     /// a pause does not matter, such as while a level is loaded. In a browser the compilation continues after it returns.
     ///
     /// # Errors
-    /// As [`Solver::set_settings`] and [`Solver::add_collider`].
+    /// As [`Solver::set_settings`] and [`Solver::add_collider`], except that buffers other than those of contacts are not tested
+    /// against the limits of the device.
     pub fn prepare(&self, settings: &Settings, colliders: &[Collider]) -> Result<()> {
         let mut settings = *settings;
         if settings.execution == Execution::Auto {

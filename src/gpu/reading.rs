@@ -79,8 +79,10 @@ impl Solver {
     /// to zero until the next step:
     ///
     /// - adding or replacing a collider (moving one keeps the values),
-    /// - changing self-collision or collider forces in the settings,
-    /// - the first contact material with restitution.
+    /// - changing self-collision, collider forces, contact events or triangle contacts in the settings,
+    /// - the first contact material with restitution, and the first scales of contacts,
+    /// - a contact material or scale with which triangles meet colliders for the first time,
+    /// - a tear.
     ///
     /// # Errors
     /// As [`Solver::read_positions`].

@@ -53,7 +53,7 @@ impl Solver {
     /// - Lists of self-collision are searched anew, and their friction anchors and contact events begin anew.
     /// - With [`crate::Execution::Auto`] on a software adapter or on the CPU, a kind of constraints changes from colours to
     ///   tiles when 4096 of them are in grids. Choose the execution explicitly to avoid it.
-    /// - The first plastic constraint of a kind, and grids of more materials or cell sizes than a tile has room for, change the tiles
+    /// - The first plastic constraint of a kind, and grids of more materials or cell sizes than a tile can hold, change the tiles
     ///   of that kind to colours.
     /// - [`crate::ColorOrder::Shuffled`] draws another order if a part adds colours.
     /// - Added groups of another size class ([`crate::ShapeMatching`], [`crate::Pressure`]) can change the number of threads of
@@ -90,7 +90,7 @@ impl Solver {
         };
         self.store.guarded_async(carry).await?;
         new.vertex_outputs = self.vertex_outputs.emptied();
-        (new.auto, new.asked, new.steps) = (self.auto, self.asked, self.steps);
+        (new.auto, new.user_settings, new.steps) = (self.auto, self.user_settings, self.steps);
         (new.accumulator, new.catch_up_limit) = (self.accumulator, self.catch_up_limit);
         (new.recorded_substep, new.recorded_substeps) = (self.recorded_substep, self.recorded_substeps);
         new.derived_is_stale = true;

@@ -90,7 +90,7 @@ impl Solver {
         };
         let pass = self.shift.insert(pass);
         self.controls.shift_origin(offset)?;
-        self.asked.fields = self.controls.settings.fields;
+        self.user_settings.fields = self.controls.settings.fields;
         let state = [&self.buffers.params, &self.buffers.positions, &self.buffers.residuals];
         let count = self.controls.scene.particle_count() as u32;
         pass.submit(&self.device, &self.queue, offset, state, count);
@@ -124,7 +124,7 @@ impl Instances {
     /// The offset must be finite and each component at most 1e6 m in magnitude; placements, colliders and fields
     /// must be within 1e6 m of the origin afterwards. An error changes nothing.
     pub fn shift_origin(&mut self, offset: [f32; 3]) -> Result<()> {
-        self.arrive_colliders();
+        self.commit_collider_targets();
         let pass = match self.shift.take() {
             Some(pass) => pass,
             None => ShiftPass::new(&self.store, || instances_shift_stage(&self.store, &self.pool))?,

@@ -129,7 +129,7 @@ impl Solver {
         let (names, copied): (Vec<String>, Vec<_>) =
             buffers.into_iter().map(|(name, buffer, size)| (name, (buffer, 0, size))).unzip();
         let (scene, layout) = (self.controls.scene_fingerprint(), self.controls.layout_fingerprint());
-        let (settings, host) = (self.asked, host.0);
+        let (settings, host) = (self.user_settings, host.0);
         Readback::of_parts(&self.device, encoder, &copied, move |parts| {
             let sections = names.iter().zip(parts).map(|(name, bytes)| Section::new(name, bytes));
             let (scene, layout, host) = (scene.clone(), layout.clone(), host.clone());
@@ -195,7 +195,7 @@ impl Solver {
                 return Err(error);
             }
         }
-        self.asked = Settings { execution: self.asked.execution, ..snapshot.settings };
+        self.user_settings = Settings { execution: self.user_settings.execution, ..snapshot.settings };
         self.upload_restored(snapshot, &kinds);
         self.steps = clock.steps;
         self.accumulator = clock.accumulator;
@@ -262,7 +262,7 @@ impl Solver {
             // The list of targets grows below.
             if section.size > size.max(buffer.size()) {
                 let (of_snapshot, own) = (section.size, buffer.size());
-                return Err(damaged(format!("{name} has {of_snapshot} bytes, but the solver has room for {own}")));
+                return Err(damaged(format!("{name} has {of_snapshot} bytes, but the buffer of the solver has {own}")));
             }
         }
         self.fit_targets(self.controls.targets.len())?;

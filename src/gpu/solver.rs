@@ -48,7 +48,7 @@ pub struct Solver {
     pub(super) bindings: Bindings,
     pub(super) contacts: Contacts,
     pub(super) contact_params: ContactParams,
-    pub(super) target_room: usize,
+    pub(super) target_capacity: usize,
     pub(super) keep_lambdas: bool,
     /// Steps recorded since creation or the last reset.
     pub(super) steps: u32,
@@ -70,7 +70,7 @@ pub struct Solver {
     pub(super) vertex_outputs: VertexOutputs,
     /// The settings of the user. The settings of the controls have an execution instead of
     /// [`Execution::Auto`].
-    pub(super) asked: Settings,
+    pub(super) user_settings: Settings,
 }
 
 impl Solver {
@@ -152,8 +152,8 @@ impl Solver {
         self.derived_is_stale = false;
         if steps > 0 {
             self.steps = self.steps.wrapping_add(steps);
-            self.controls.colliders.arrive();
-            self.controls.attachments.arrive();
+            self.controls.colliders.commit_targets();
+            self.controls.attachments.commit_targets();
             self.watch_contacts(encoder);
             self.recorded_substep = self.controls.settings.substep();
             self.recorded_substeps = self.controls.settings.substeps;
@@ -169,18 +169,18 @@ impl Solver {
         timestamps: Option<wgpu::ComputePassTimestampWrites<'_>>,
     ) {
         let plan = &self.controls.plan;
-        let (mut arrives, mut finished) = (false, 0);
+        let (mut commits, mut finished) = (false, 0);
         let passes = passes.into_iter().filter(|pass| plan.contains(pass)).inspect(|pass| {
-            arrives |= *pass == Pass::CommitColliders;
+            commits |= *pass == Pass::CommitColliders;
             finished += u32::from(*pass == Pass::Finish);
         });
         self.ping_pong = self.record(encoder, passes, timestamps);
         self.steps = self.steps.wrapping_add(finished);
         if finished > 0 {
-            self.controls.attachments.arrive();
+            self.controls.attachments.commit_targets();
         }
-        if arrives {
-            self.controls.colliders.arrive();
+        if commits {
+            self.controls.colliders.commit_targets();
         }
     }
 
@@ -318,8 +318,8 @@ impl Solver {
         &self.buffers.velocities
     }
 
-    /// Forces \[N\], one `vec4<f32>` a particle, for a compute pass of the caller to write. Empty while [`Settings::forces`] is off, and another buffer
-    /// after it is turned on. STORAGE, COPY_DST.
+    /// Forces \[N\], one `vec4<f32>` a particle, for a compute pass of the caller to write. Empty until [`Settings::forces`]
+    /// is first turned on, which creates another buffer; turning it on again sets it to 0. STORAGE, COPY_DST.
     pub fn forces(&self) -> &wgpu::Buffer {
         &self.buffers.forces
     }
@@ -382,6 +382,6 @@ impl Solver {
 
     /// The settings as given; [`Solver::execution`] reports the execution that runs.
     pub fn settings(&self) -> &Settings {
-        &self.asked
+        &self.user_settings
     }
 }

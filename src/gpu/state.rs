@@ -27,7 +27,7 @@ impl Solver {
     /// See [`Settings::check`]; [`crate::Error::LimitExceeded`] if the buffers for λ, another execution, contacts or
     /// collider forces exceed the limits of the device (see [`crate::required_limits_with`]).
     pub fn set_settings(&mut self, mut settings: Settings) -> Result<()> {
-        let asked = settings;
+        let user_settings = settings;
         let (before, capacities) = (self.controls.settings, self.controls.capacities);
         if settings.execution == Execution::Auto {
             settings.execution = self.auto;
@@ -40,7 +40,7 @@ impl Solver {
             self.controls.capacities = capacities;
             return Err(error);
         }
-        self.asked = asked;
+        self.user_settings = user_settings;
         if !places.is_empty() {
             self.reorder_rotations(&places)?;
         }
@@ -80,6 +80,8 @@ impl Solver {
     /// # Errors
     /// As [`Solver::set_constraint`].
     pub fn set_constraints<K: Kind>(&mut self, first: u32, constraints: &[K]) -> Result<()> {
+        // Before buffers are made.
+        self.controls.checked_constraints(first, constraints)?;
         self.upload_records(kind_index(K::INFO))?;
         let ChangedConstraints { kind, words, plastic, other } = self.controls.set_constraints(first, constraints)?;
         if other {

@@ -49,12 +49,12 @@ impl Solver {
 
     /// Replaces the buffer of targets if it is too small; true if it was.
     pub(super) fn fit_targets(&mut self, count: usize) -> Result<bool> {
-        if count <= self.target_room {
+        if count <= self.target_capacity {
             return Ok(false);
         }
-        let room = count * 2;
-        self.buffers.targets = guarded(&self.device, || Buffers::make_targets(&self.device, room))?;
-        self.target_room = room;
+        let capacity = count * 2;
+        self.buffers.targets = guarded(&self.device, || Buffers::make_targets(&self.device, capacity))?;
+        self.target_capacity = capacity;
         self.rebind();
         Ok(true)
     }

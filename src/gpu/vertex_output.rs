@@ -222,7 +222,8 @@ impl Solver {
             return Err(Error::VertexFormat { what: what.into(), format: format!("{format:?}") });
         }
         let b = &self.buffers;
-        let own = [&b.positions, &b.velocities, &b.normals, &b.indices, &b.forces, &b.targets, &b.skinned.poses];
+        let own =
+            [&b.positions, &b.velocities, &b.normals, &b.indices, &b.forces, &b.targets, &b.skinned.poses, &b.frames];
         if own.contains(&buffer) {
             return Err(Error::SolverBuffer { what: what.into() });
         }
@@ -269,15 +270,16 @@ impl VertexTarget<'_> {
         (count - 1).saturating_mul(self.stride).saturating_add(self.offset).saturating_add(self.format.size())
     }
 
-    /// True if two targets of the same stride write the same bytes for a number of vertices.
+    /// True if two targets write the same bytes for a number of vertices. Targets of different strides must lie in different
+    /// ranges.
     fn overlaps(&self, other: &Self, count: u64) -> bool {
-        if self.buffer != other.buffer || self.stride != other.stride {
-            return false;
-        }
         let meet = self.offset < other.end(count) && other.offset < self.end(count);
+        if self.buffer != other.buffer || !meet || self.stride != other.stride {
+            return self.buffer == other.buffer && meet;
+        }
         // The distance from the nearest attribute of the other target before this one.
         let behind = (self.offset % self.stride + self.stride - other.offset % self.stride) % self.stride;
-        meet && (behind < other.format.size() || self.stride - behind < self.format.size())
+        behind < other.format.size() || self.stride - behind < self.format.size()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::settings::Settings;
 /// Maximum number of particles of an asset: 16 bytes each fill 16 KiB of workgroup memory, the WebGPU default limit.
 pub(crate) const MOST_PARTICLES: usize = 1024;
 
-/// Maximum number of threads of an instance, as in `src/gpu/pipelines.rs`.
+/// Maximum number of threads of an instance, `WORKGROUP_SIZE` of `src/gpu/stage.rs`.
 pub(crate) const MOST_THREADS: usize = 128;
 
 /// Words of the header of a kind: offset of its colours, number of colours, offset of the bounds of its phases.

@@ -77,7 +77,7 @@ pub struct Instance {
     pub velocity: [f32; 3],
     /// Wind [m/s], added to that of [`crate::Settings::wind`]; no effect if that is `None`.
     pub wind: [f32; 3],
-    /// Its pinned particles, in addition to particles without mass; `None` for those of the asset.
+    /// The pinned particles. Particles without mass are always pinned. `None`: the pins of the asset.
     pub pinned: Option<Vec<u32>>,
 }
 

@@ -132,7 +132,7 @@ impl InstancePool {
             free_blocks: Vec::new(),
             block_count: 0,
         };
-        pool.check_turns()?;
+        pool.check_loop_iterations()?;
         Ok(pool)
     }
 
@@ -147,13 +147,14 @@ impl InstancePool {
 
     /// Number of threads of an instance, for this subgroup width.
     pub fn threads(&self, subgroup: usize) -> usize {
-        self.asset
-            .threads(self.has_tiles(), subgroup, |threads| self.turns(threads, self.controls.settings.substeps, 0))
+        self.asset.threads(self.has_tiles(), subgroup, |threads| {
+            self.loop_iterations(threads, self.controls.settings.substeps, 0)
+        })
     }
 
     /// Maximum number of loop iterations of a thread in a dispatch of this number of substeps, with `threads` threads per
     /// instance and `extra` iterations per substep.
-    pub(super) fn turns(&self, threads: usize, substeps: u32, extra: u64) -> u64 {
+    pub(super) fn loop_iterations(&self, threads: usize, substeps: u32, extra: u64) -> u64 {
         let Controls { settings, compiled, .. } = &self.controls;
         let settings = &Settings { substeps, ..*settings };
         let accelerated = self.controls.plan.begin.contains(&Pass::Accelerations);
@@ -161,25 +162,25 @@ impl InstancePool {
         let noise = if settings.wind.is_some_and(|wind| wind.turbulence > 0.0) { 5 } else { 0 };
         let fields = 1 + u64::from(self.controls.params().field_count);
         // The threads of a subgroup iterate as often as the slowest of them, for each particle.
-        let turns_of = |particle: usize| {
+        let iterations_of = |particle: usize| {
             let corners = if compiled.rings.is_empty() { 0 } else { compiled.rings.around(particle).len() as u64 };
             2 + fields + corners * (1 + noise)
         };
         let count = if accelerated { self.particle_count() } else { 0 };
-        let subgroup_width = |first: usize| (first..count.min(first + threads)).map(turns_of).max().unwrap_or(0);
+        let most_iterations = |first: usize| (first..count.min(first + threads)).map(iterations_of).max().unwrap_or(0);
         // The loop over pins, and that of the accelerations.
-        let more = 1 + count.div_ceil(threads) as u64 + (0..count).step_by(threads).map(subgroup_width).sum::<u64>();
+        let more = 1 + count.div_ceil(threads) as u64 + (0..count).step_by(threads).map(most_iterations).sum::<u64>();
         self.asset.loop_iterations(threads, settings, compiled.most_tethers, more + extra)
     }
 
     /// `Ok` if the loop iterations of a thread are within the limit.
-    fn check_turns(&self) -> Result<()> {
-        let turns = self.turns(MOST_THREADS, self.controls.settings.substeps, 0);
-        if turns <= MAX_LOOP {
+    fn check_loop_iterations(&self) -> Result<()> {
+        let iterations = self.loop_iterations(MOST_THREADS, self.controls.settings.substeps, 0);
+        if iterations <= MAX_LOOP {
             return Ok(());
         }
-        let what = "turns of a thread that plays all substeps of a step of an instance";
-        Err(Error::TooLarge { what, count: turns, limit: MAX_LOOP })
+        let what = "loop iterations of a thread that runs a step of an instance";
+        Err(Error::TooLarge { what, count: iterations, limit: MAX_LOOP })
     }
 
     /// Also rewrites the rows of all instances, which contain the wind.
@@ -187,7 +188,7 @@ impl InstancePool {
         check_settings(&settings)?;
         let before = self.controls.settings;
         self.controls.set_settings(in_tiles(settings))?;
-        if let Err(error) = self.check_turns().and_then(|()| self.check_collider_turns()) {
+        if let Err(error) = self.check_loop_iterations().and_then(|()| self.check_collider_iterations()) {
             self.controls.set_settings(before)?;
             return Err(error);
         }
@@ -218,7 +219,7 @@ impl InstancePool {
     pub fn check(&self, instances: &[Instance]) -> Result<()> {
         if instances.len() > self.capacity as usize - self.live.len() {
             let (count, capacity) = (self.live.len() as u64 + instances.len() as u64, self.capacity);
-            return Err(Error::NoRoom { count, capacity });
+            return Err(Error::CapacityExceeded { count, capacity });
         }
         for (number, instance) in instances.iter().enumerate() {
             let of = |what: &str| format!("{what} of instance {number} to be spawned");

@@ -116,7 +116,7 @@ impl Reference {
             (state.sum, state.moment, state.substep) = ([0.0; 3], [0.0; 3], 0);
             state.anchor = row.target;
         }
-        self.controls.attachments.arrive();
+        self.controls.attachments.commit_targets();
     }
 
     /// See [`crate::Solver::attach`].

@@ -230,7 +230,7 @@ impl Reference {
             row.flags &= !MOVING;
             row.substep = 0;
         }
-        self.controls.colliders.arrive();
+        self.controls.colliders.commit_targets();
     }
 
     pub(super) fn interpolate_colliders(&mut self) {

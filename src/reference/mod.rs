@@ -388,8 +388,8 @@ impl Reference {
     }
 
     fn make_impulses(&mut self) {
-        let room = |kind: &CompiledKind| vec![Vec3::ZERO; kind.impulse_count()];
-        self.impulses = self.controls.compiled.kinds.iter().map(room).collect();
+        let zeros = |kind: &CompiledKind| vec![Vec3::ZERO; kind.impulse_count()];
+        self.impulses = self.controls.compiled.kinds.iter().map(zeros).collect();
         let members = |kind: &CompiledKind| vec![Vec3::ZERO; kind.slot_count as usize];
         self.given = self.controls.compiled.kinds.iter().map(members).collect();
         self.chain_links = vec![chains::Link::default(); self.controls.compiled.chains.links.len()];

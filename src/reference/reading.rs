@@ -91,9 +91,9 @@ impl Reference {
     /// # Errors
     /// [`Error::IndexOutOfRange`] if there is no such kind.
     pub fn read_constraint_forces_of(&self, kind: usize) -> Result<Vec<f32>> {
-        // 0 before the first step, as λ.
-        let factor = if self.last_h > 0.0 { 1.0 / (self.last_h * self.last_h) } else { 0.0 };
-        Ok(self.read_lambdas_of(kind)?.into_iter().map(|lambda| lambda * factor).collect())
+        // Before the first step all λ are 0.
+        let square = if self.last_h > 0.0 { self.last_h * self.last_h } else { 1.0 };
+        Ok(self.read_lambdas_of(kind)?.into_iter().map(|lambda| lambda / square).collect())
     }
 
     /// See [`crate::Solver::read_mean_forces`].

@@ -240,7 +240,7 @@ impl Scene {
         fabric.check()?;
         let bend_material = bending::material(fabric)?;
         tethers.as_ref().map_or(Ok(()), Tethers::check)?;
-        let base = self.check_room("particles", positions.len())?;
+        let base = self.check_capacity("particles", positions.len())?;
         links.check_lengths(positions, base)?;
         let measured = Measured { links: &links, positions, base };
         let membranes = Membranes::new(&measured, triangles, links.texture, fabric)?;
@@ -294,7 +294,7 @@ impl Scene {
         let masses = inverse_masses(&cloth.links.areas, fabric.area_density)?;
         let in_triangles = positions.len() - cloth.links.report.isolated_vertices as usize;
         let reserve = fabric.tearing.map_or(0, |tearing| tearing.reserve(in_triangles, triangles));
-        self.check_room("particles", positions.len() + reserve as usize)?;
+        self.check_capacity("particles", positions.len() + reserve as usize)?;
         self.push_vertices(positions, masses);
         Ok(self.push_reserve(base..base + positions.len() as u32, reserve))
     }

@@ -79,7 +79,7 @@ impl Scene {
         if !(0.999..=1.001).contains(&sum) {
             return Err(Error::invalid(format!("sum of the weights of {}", what()), sum, "1"));
         }
-        self.check_room("particles", 1)?;
+        self.check_capacity("particles", 1)?;
         let follower = Follower { particle: 0, sources, weights };
         let place = follower.place(|source| Vec3::from(self.positions[source as usize]));
         check_finite(|| format!("place of {}", what()), place.into())?;

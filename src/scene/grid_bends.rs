@@ -32,8 +32,8 @@ impl Shares {
             return Self { lines: [1.0; 2], twist: 1.0 };
         }
         let [a, b] = lines.cell();
-        // With w = 1/(ρ a b) and scales for B = 1, W is 6/(ρ a⁴) along a and 8/(ρ a² b²) across a cell.
-        // ρ/(B h²) [1/m⁴]: α̃/W is this times a⁴/6 along a line, and times (a b)²/8 across a cell.
+        // W is 6/(ρ a⁴) along a and 8/(ρ a² b²) across a cell, with w = 1/(ρ a b) and scales for B = 1.
+        // The ratio ρ/(B h²) [1/m⁴] gives α̃/W: times a⁴/6 along a line, times (a b)²/8 across a cell.
         let density_ratio = fabric.area_density / (fabric.flexural_rigidity * SUBSTEP * SUBSTEP);
         let share = |ratio: f32| ratio.clamp(LEAST_SHARE, 1.0);
         Self {

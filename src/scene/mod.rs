@@ -208,7 +208,7 @@ impl Scene {
     /// The position or velocity is not finite, or the inverse mass is not in 0 to 1e12 1/kg.
     pub fn add_particle(&mut self, particle: Particle) -> Result<u32> {
         let index = self.positions.len();
-        let index32 = self.check_room("particles", 1)?;
+        let index32 = self.check_capacity("particles", 1)?;
         check_finite(|| format!("position of particle {index}"), particle.position)?;
         check_finite(|| format!("velocity of particle {index}"), particle.velocity)?;
         check_inverse_mass(|| format!("inverse mass of particle {index}"), particle.inverse_mass)?;
@@ -381,7 +381,7 @@ impl Scene {
     }
 
     /// Checks that `count` more particles fit, and returns the index of the first.
-    fn check_room(&self, what: &'static str, count: usize) -> Result<u32> {
+    fn check_capacity(&self, what: &'static str, count: usize) -> Result<u32> {
         let total = self.positions.len() as u64 + count as u64;
         if total > u64::from(u32::MAX) {
             return Err(too_large(what, total));

@@ -57,9 +57,9 @@ impl Scene {
     /// them, the followers of removed sources, and the particles in reserve of removed cloths. Returns the map from the old indices
     /// to the new ones.
     ///
-    /// All other particles, constraints and triangles keep their order. Materials, contact materials and colliders stay, so
-    /// that their ids stay valid, as those of the attachments that remain. An orientation is removed with the particles of its segment. All other ids and ranges of
-    /// before are mapped by the result. [`crate::Solver::replace_scene`] takes the scene over into a running solver.
+    /// All other particles, constraints and triangles keep their order. Materials, contact materials and colliders stay. Their
+    /// ids and those of the remaining attachments stay valid. An orientation is removed with the particles of its segment. The
+    /// returned map translates all other ids and ranges. [`crate::Solver::replace_scene`] takes the scene over into a running solver.
     ///
     /// ```
     /// # use supple::{ClothGrid, Reference, Scene, Settings};

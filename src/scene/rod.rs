@@ -117,7 +117,7 @@ impl Scene {
     pub fn add_rod(&mut self, rod: &Rod) -> Result<RodParts> {
         let (points, closed) = (rod.points, rod.closed);
         rod.material.check()?;
-        let base = self.check_room("particles", points.len())?;
+        let base = self.check_capacity("particles", points.len())?;
         let shape = Shape::new(rod, base)?;
         let joints = shape.joints(rod)?;
         let count = shape.lengths.len();

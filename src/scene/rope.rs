@@ -47,7 +47,7 @@ impl Scene {
         for (point, &position) in points.iter().enumerate() {
             check_finite(|| format!("point {point} of a rope"), position)?;
         }
-        let base = self.check_room("particles", points.len())?;
+        let base = self.check_capacity("particles", points.len())?;
         let lengths: Vec<f32> = points.windows(2).map(|pair| Vec3::from(pair[0]).distance(pair[1].into())).collect();
         if let Some(segment) = lengths.iter().position(|&length| !(length > 0.0 && length.is_finite())) {
             return Err(Error::ZeroLength {

@@ -11,8 +11,8 @@ pub(crate) const GONE: u32 = u32::MAX;
 /// Where the particles and constraints of a scene are in the scene that it was edited to; see
 /// [`crate::Solver::replace_scene`].
 ///
-/// [`Scene::remove`] returns one, [`Scene::map`] that of a scene to which parts are only added. Entries that remain keep their
-/// order.
+/// [`Scene::remove`] returns it. If parts are only added, call [`Scene::map`] before the first addition. Entries that remain keep
+/// their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SceneMap {
     /// New indices, or [`GONE`].

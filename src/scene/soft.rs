@@ -86,7 +86,7 @@ impl Scene {
         check_positive("density of a body", body.density)?;
         body.elasticity.check()?;
         let lattice = Lattice::new(body.positions, body.triangles, body.spacing)?;
-        self.check_room("particles", body.positions.len() + lattice.positions.len())?;
+        self.check_capacity("particles", body.positions.len() + lattice.positions.len())?;
         let fill: Vec<f32> = lattice.fill.iter().map(|fill| fill.max(LIGHTEST_FILL)).collect();
         let volume = |(tetrahedron, fill): (&[u32; 4], &f32)| {
             f64::from(Volume::of(tetrahedron.map(|vertex| lattice.positions[vertex as usize]))) * f64::from(*fill)
@@ -164,7 +164,7 @@ impl Scene {
     }
 
     fn push_tetrahedra(&mut self, body: &Tetrahedra<'_>) -> Result<SoftParts> {
-        let base = self.check_room("particles", body.positions.len())?;
+        let base = self.check_capacity("particles", body.positions.len())?;
         let place = |vertex: u32| body.positions[vertex as usize];
         let volumes: Vec<f64> =
             body.tetrahedra.iter().map(|tetrahedron| f64::from(Volume::of(tetrahedron.map(place)))).collect();

@@ -21,7 +21,7 @@ pub struct Tearing {
     /// tear, which changes single edges.
     pub strain: f32,
     /// The most vertices that tears can add. Each needs the memory of a particle from the start. A tear along n edges adds
-    /// about n. More than three for each triangle are never needed.
+    /// about n. At most 3 T − V are allocated for T triangles and V vertices: then no two triangles share a particle.
     pub copies: u32,
 }
 

@@ -75,6 +75,10 @@ impl Builder<'_> {
     pub fn add_rope(&mut self, place: &str, file: &RopeFile) -> Built {
         let points = self.polyline(place, "rope", (&file.points, file.from, file.to, file.segments))?;
         let cord = self.cord(&file.cord).at(|| format!("{place}.cord"))?;
+        if cord.damping > 0.0 && cord.axial_stiffness == f32::INFINITY {
+            let (place, message) = (format!("{place}.cord.damping"), "it has no effect: the cord is rigid".into());
+            self.hints.push(Hint { place, message });
+        }
         let rope = Rope { points: &points, cord, tethers: tethers(file.tethers.as_ref()) };
         let rope = self.scene.add_rope(&rope).at(|| place.into())?;
         Ok(Part { particles: rope.particles, edges: rope.segments, ..Part::empty() })

@@ -1,5 +1,6 @@
 //! Adds the contact materials and colliders of a scene file to the scene.
 
+use super::Hint;
 use super::build::Builder;
 use super::colliders::{
     AllFile, ColliderFile, ColliderMeshFile, ContactMaterialFile, ContactScaleFile, FrictionFile, FrictionPairFile,
@@ -180,10 +181,30 @@ impl Builder<'_> {
             surface_velocity: file.surface_velocity,
         };
         // Checks the other fields before the shape is set, so that their errors are not attributed to `shape`.
+        self.hint_at_thin_sheet(place, file, &shape);
         let known = self.contact_materials.len();
         Colliders::check(&collider, self.scene.colliders.len(), known).at(|| place.into())?;
         let id = self.scene.add_collider(Collider { shape, ..collider }).at(|| of(".shape"))?;
         Ok((id, keys.map(|keys| ColliderPath { collider: id, keys })))
+    }
+
+    /// Adds a hint if particles keep less than a cell from a sheet: the distance between samples does not reach 0 there.
+    fn hint_at_thin_sheet(&mut self, place: &str, file: &ColliderFile, shape: &Shape) {
+        let (ShapeFile::Mesh(ColliderMeshFile { open: true, .. }), Shape::Field(field)) = (&file.shape, shape) else {
+            return;
+        };
+        let scene = &self.scene;
+        let scales = scene.least_scales();
+        let thickness = |id: &ContactMaterialId| scene.contact_materials[id.index()].thickness * scales[id.index()];
+        let least = scene.particle_contacts.iter().map(thickness).fold(f32::INFINITY, f32::min);
+        let (keep, cell) = (file.margin + 0.5 * least, field.cell);
+        if keep < cell {
+            let message = format!(
+                "particles keep {keep} m from this sheet, less than its cell of {cell} m, and may pass through: raise margin, or \
+                 lower cell"
+            );
+            self.hints.push(Hint { place: format!("{place}.shape.mesh"), message });
+        }
     }
 
     /// The shape, with the pose that the shape itself implies. Together with [`ShapeFile`], the only list of shapes.

@@ -136,9 +136,7 @@ impl Builder<'_> {
         let part = self.part(name)?;
         let edges = self.parts[part].edges.clone();
         if edges.is_empty() {
-            return Err(
-                format!("the part {name:?} has no edges; cloths, ropes and soft bodies of springs have them").into()
-            );
+            return Err(format!("the part {name:?} has no edges that are distance constraints").into());
         }
         self.count_members(2 * edges.len() as u64)?;
         Ok(self.scene.distances(edges).collect())

@@ -146,6 +146,7 @@ impl Gltf {
             let node = &self.document.nodes[index];
             let Some(number) = node.mesh else { continue };
             let mesh = self.document.meshes.get(number as usize);
+            nodes::check_volume(&self.document, index, &transform)?;
             let node_name = json::name("node", index, &node.name);
             let mesh =
                 mesh.ok_or_else(|| format!("{node_name} has mesh {number}, but {} exist", self.document.meshes.len()))?;

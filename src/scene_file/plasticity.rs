@@ -128,6 +128,10 @@ impl Builder<'_> {
     pub fn add_weak_edges(&mut self, files: &[WeakEdgesFile]) -> Result<(), FileError> {
         let mut tearable = self.scene.tearable_edges();
         tearable.sort_unstable();
+        if files.is_empty() && self.scene.tearable.iter().any(|cloth| cloth.strain == f32::INFINITY) {
+            let message = "a cloth with tearing never tears: it has no strain, and there are no weak_edges".into();
+            self.hints.push(Hint { place: "weak_edges".into(), message });
+        }
         for (index, file) in files.iter().enumerate() {
             let place = || format!("weak_edges[{index}]");
             let mut within = self.select(&file.within, None, || format!("{}.within", place()))?;

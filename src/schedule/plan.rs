@@ -138,8 +138,8 @@ impl Plan {
         // The joints of rods flow last: they break with their segments.
         plastic.sort_by_key(|&kind| compiled.kinds[kind].info.plastic == Some(Measure::Rotation));
         plan.begin.splice(0..0, plastic.into_iter().map(|kind| Pass::Flow { kind }));
-        let turns = compiled.orientation_count > 0;
-        plan.begin.extend(turns.then_some(Pass::StartOrientations));
+        let has_orientations = compiled.orientation_count > 0;
+        plan.begin.extend(has_orientations.then_some(Pass::StartOrientations));
         let lists_events = settings.contact_events > 0;
         plan.begin.extend(lists_events.then_some(Pass::ClearContactEvents));
         plan.begin.extend(inputs.several.then_some(Pass::MarkSlabs));
@@ -148,7 +148,7 @@ impl Plan {
         plan.begin.extend(predict);
         plan.begin.extend(summed_kinds(compiled, settings).map(|kind| Pass::ClearForceSums { kind }));
         plan.push_substeps(compiled, settings, inputs, predict);
-        plan.between.extend(turns.then_some(Pass::IntegrateOrientations));
+        plan.between.extend(has_orientations.then_some(Pass::IntegrateOrientations));
         plan.end.push(Pass::Velocity);
         plan.end.extend(inputs.bounce.then_some(Pass::ApplyRestitution));
         plan.end.extend(inputs.any.then_some(Pass::CommitColliders));
@@ -168,7 +168,7 @@ impl Plan {
             plan.end.extend(SearchPass::SORT.map(Pass::SortForIntersections));
             plan.end.extend([Pass::ClearIntersections, Pass::FindIntersections]);
         }
-        plan.end.extend(turns.then_some(Pass::FinishOrientations));
+        plan.end.extend(has_orientations.then_some(Pass::FinishOrientations));
         plan.end.push(Pass::Finish);
         plan.end.extend((!compiled.followers.is_empty()).then_some(Pass::Follow));
         if surfaces {
@@ -369,17 +369,17 @@ impl Plan {
     /// The pass at index `place` of a substep; `substep` is the number of substeps since the start.
     fn ordered(&self, place: usize, substep: u32) -> Pass {
         let Run { first, count, iteration } = self.runs[place];
-        let turn = place - first;
-        let turn = match self.color_order {
+        let rank = place - first;
+        let rank = match self.color_order {
             // Alternate by substep too: with an even number of iterations the last sweep, which has the most effect,
             // still alternates.
-            ColorOrder::Alternating if substep.wrapping_add(iteration) % 2 == 1 => count - 1 - turn,
+            ColorOrder::Alternating if substep.wrapping_add(iteration) % 2 == 1 => count - 1 - rank,
             ColorOrder::Shuffled { seed } if count > 1 => {
-                shuffled(turn, count, mix(mix(seed) ^ substep) ^ first as u32)
+                shuffled(rank, count, mix(mix(seed) ^ substep) ^ first as u32)
             }
-            _ => turn,
+            _ => rank,
         };
-        self.substep[first + turn]
+        self.substep[first + rank]
     }
 
     /// True if the plan contains the pass.

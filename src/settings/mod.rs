@@ -86,8 +86,8 @@ pub struct Settings {
     /// particle, unless restitution, self-collision or contact events need the same buffer.
     pub collider_forces: bool,
     /// The most contact events of a step, 0 to 1 048 576, for [`crate::Solver::read_contact_events`]: contacts that begin, last
-    /// and end. Default: 0, no events. An event takes 32 bytes, and 192 to 384 bytes of tables. Each change forgets the
-    /// contacts of the step before.
+    /// and end. Default: 0, no events. An event takes 32 bytes, and 192 to 384 bytes of tables. A change of this
+    /// setting discards the contacts of the previous step, friction anchors and the counters of [`crate::ContactReport`].
     pub contact_events: u32,
     /// If true, λ is stored even with one iteration, for [`crate::Solver::read_lambdas`]. After it is enabled, or after
     /// a change of the execution, λ is 0 until the next step.

@@ -279,8 +279,8 @@ impl Attachments {
         slots.filter_map(|(index, slot)| slot.map(|Slot { generation, .. }| AttachmentId { index, generation }))
     }
 
-    /// Points in space have arrived after a step has been recorded.
-    pub fn arrive(&mut self) {
+    /// Points in space are at their targets once a step has been recorded.
+    pub fn commit_targets(&mut self) {
         self.slots.iter_mut().flatten().for_each(|slot| slot.anchor = point_in_space(&slot.attachment));
     }
 

@@ -12,7 +12,7 @@ use crate::words::{Fingerprint, WordReader, WordWriter, damaged};
 /// Words of a contact material.
 type ContactWords = [u32; 6];
 
-/// The parameters of a constraint that [`Controls::set_constraint`] has changed, and the original ones.
+/// The parameters of a constraint that [`Controls::set_constraints`] has changed, and the original ones.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ChangedParameters {
     pub original: Vec<u32>,

@@ -70,7 +70,7 @@ pub(crate) struct ContactParams {
     /// substep of the search. The predicted approach is added.
     pub reach: f32,
     /// 1 if there are pins or, at the surface level, colliders. The drift is then 0, in the search and in truncation:
-    /// held particles do not move with it.
+    /// pinned particles and particles at colliders do not move with it.
     pub anchored: u32,
     /// Cells of the coarse grid along each axis, or 1 at the particle level. The grid is periodic.
     pub coarse: u32,

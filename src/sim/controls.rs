@@ -157,9 +157,9 @@ impl Controls {
     pub fn contact_params(&self) -> ContactParams {
         // Particles in contact with a collider must not be truncated together with fast ones.
         let is_pin = |&pin: &u32| !follows(&self.scene.followers, pin);
-        let some_are_held =
+        let some_are_anchored =
             self.pins.iter().any(is_pin) || self.settings.keeps_surfaces_apart() && self.colliders.are_any_left();
-        let anchored = self.settings.self_collision.is_some() && some_are_held;
+        let anchored = self.settings.self_collision.is_some() && some_are_anchored;
         ContactParams::new(&self.scene, &self.settings, &self.compiled.contact_elements, &self.colliders, anchored)
     }
 
@@ -192,12 +192,7 @@ impl Controls {
     /// Changes the parameters of consecutive constraints, or of none if one of them is invalid.
     pub fn set_constraints<K: Kind>(&mut self, first: u32, constraints: &[K]) -> Result<ChangedConstraints> {
         let kind = kind_index(K::INFO);
-        let places = self.compiled.kinds[kind].places_of(first, constraints.len())?;
-        let set = &self.scene.constraints[kind];
-        let mut changes = Vec::with_capacity(places.len());
-        for ((index, constraint), &place) in (first..).zip(constraints).zip(&places) {
-            changes.push(self.compiled.kinds[kind].parameters_of(index, constraint, place, set)?);
-        }
+        let (places, changes) = self.checked_constraints(first, constraints)?;
         let mut changed = ChangedConstraints { kind, words: 0..0, plastic: Vec::new(), other: false };
         for ((index, place), words) in (first..).zip(places).zip(changes) {
             let first = place * K::INFO.record_words + K::INFO.material_word() + 1;
@@ -211,6 +206,17 @@ impl Controls {
             changed.words = start..changed.words.end.max(first + words.len());
         }
         Ok(changed)
+    }
+
+    /// The places of the records of consecutive constraints, and their new parameters as words.
+    pub fn checked_constraints<K: Kind>(&self, first: u32, constraints: &[K]) -> Result<(Vec<usize>, Vec<Vec<u32>>)> {
+        let kind = kind_index(K::INFO);
+        let (compiled, set) = (&self.compiled.kinds[kind], &self.scene.constraints[kind]);
+        let places = compiled.places_of(first, constraints.len())?;
+        let entries = (first..).zip(constraints).zip(&places);
+        let parameters = entries.map(|((index, own), &place)| compiled.parameters_of(index, own, place, set));
+        let parameters = parameters.collect::<Result<_>>()?;
+        Ok((places, parameters))
     }
 
     pub fn is_pinned(&self, particle: u32) -> bool {

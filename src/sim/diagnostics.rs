@@ -5,8 +5,8 @@
 pub struct Diagnostics {
     /// Steps that have run.
     pub steps: u32,
-    /// Quarantined particles, each counted once a step: their position would have become NaN or infinite, so they stay at rest at their last
-    /// finite position in that step.
+    /// Quarantined particles, each counted once a step: their position would have become NaN or infinite, so they stay at rest at
+    /// their last finite position in that step. A follower also counts when a change of positions places it anew.
     pub non_finite_count: u32,
     /// The lowest index of a particle that was quarantined.
     pub first_non_finite: Option<u32>,

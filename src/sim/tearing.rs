@@ -301,7 +301,7 @@ impl Controls {
         self.renew_torn();
         self.list_pins();
         self.make_plan();
-        if self.is_tethered_cloth_torn() {
+        if self.has_tethered_tearable_cloth() {
             let Self { tether_graph, inverse_masses, scene, .. } = self;
             let is_pinned = |particle: u32| inverse_masses[particle as usize] == 0.0 && !scene.is_in_reserve(particle);
             self.tether_rows = tether_graph.tie(is_pinned);
@@ -334,7 +334,7 @@ impl Controls {
         Ok(())
     }
 
-    fn is_tethered_cloth_torn(&self) -> bool {
+    fn has_tethered_tearable_cloth(&self) -> bool {
         let cloths = &self.scene.tearable;
         let has = |first: u32| cloths.iter().any(|cloth| cloth.vertices.start == first);
         self.scene.tethered_bodies.iter().any(|body| has(body.particles.start))
@@ -349,7 +349,7 @@ impl Controls {
         // No particle has more triangles than before.
         compiled.rings = Rings::new(&scene.triangles, scene.particle_count()).unwrap_or_default();
         compiled.contact_elements = ContactElements::new(scene);
-        if self.is_tethered_cloth_torn() {
+        if self.has_tethered_tearable_cloth() {
             self.tether_graph = TetherGraph::new(&self.scene);
         }
     }

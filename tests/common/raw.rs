@@ -46,11 +46,22 @@ pub fn parameter_room(info: &KindInfo) -> usize {
 fn add_raw<const PLACE: usize>(scene: &mut Scene, sample: &Sample, material: Material, [point, turned]: [u32; 2]) {
     let mut parameters = [0; MAX_PARAMETERS];
     parameters[..sample.parameters.len()].copy_from_slice(&sample.parameters);
-    let points = if KINDS[PLACE].is_group() { sample.positions.len() } else { KINDS[PLACE].point_count() };
+    let info = Raw::<PLACE>::INFO;
+    let points = if info.is_group() { sample.positions.len() } else { info.point_count() };
     let orientations = (sample.positions.len() - points) as u32;
     let particles: Vec<u32> = (point..point + points as u32).chain(turned..turned + orientations).collect();
     scene.add(Raw::<PLACE> { particles: &particles, parameters, members: &sample.members }, material).unwrap();
 }
+
+type Adder = fn(&mut Scene, &Sample, Material, [u32; 2]);
+
+macro_rules! adders {
+    ($($place:literal)*) => { [$(add_raw::<$place>),*] };
+}
+
+/// By index of the kind, for at most 32 kinds.
+const ADDERS: [Adder; 32] =
+    adders!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
 
 /// A scene of one constraint of kind `place` between the first particles and the first orientations. A kind without
 /// particles has a particle of its own in the scene.
@@ -69,24 +80,7 @@ pub fn scene_of_copies(place: usize, sample: &Sample, copies: &[Vec<Vec3>], mate
     if scene.particle_count() == 0 {
         scene.add_particle(Particle::default()).unwrap();
     }
-    let adders = [
-        add_raw::<0>,
-        add_raw::<1>,
-        add_raw::<2>,
-        add_raw::<3>,
-        add_raw::<4>,
-        add_raw::<5>,
-        add_raw::<6>,
-        add_raw::<7>,
-        add_raw::<8>,
-        add_raw::<9>,
-        add_raw::<10>,
-        add_raw::<11>,
-        add_raw::<12>,
-        add_raw::<13>,
-        add_raw::<14>,
-    ];
-    let add = adders.get(place).expect("a row of `adders` for every kind");
+    let add = ADDERS.get(place).expect("at most 32 kinds");
     firsts.into_iter().for_each(|first| add(&mut scene, sample, material, first));
     scene
 }

@@ -3,7 +3,8 @@
 use crate::common;
 use crate::common::backends;
 use supple::{
-    ClothGrid, Collider, ContactMaterial, ContactScale, Friction, Particle, Scene, SelfCollision, Settings, Shape,
+    ClothGrid, Collider, ContactMaterial, ContactScale, Friction, Particle, Reference, Scene, SelfCollision, Settings,
+    Shape,
 };
 
 const THICKNESS: f32 = 0.01;
@@ -220,6 +221,33 @@ fn scales_change_while_a_scene_runs() {
             }
         }
     }
+}
+
+/// The smaller thickness lets triangles meet the sphere between their corners, which needs further passes.
+#[test]
+fn later_scales_keep_the_counters_and_anchors_of_contacts() {
+    let gpu = common::gpu();
+    let mut scene = scene_of(0.5, 0.5);
+    let grid = ClothGrid { columns: 6, rows: 6, origin: [-0.25, 1.3, -0.25], ..Default::default() };
+    let grid = ClothGrid { column_axis: [0.5, 0.0, 0.0], row_axis: [0.0, 0.0, 0.5], ..grid };
+    let cloth = scene.add_cloth_grid(&grid).unwrap();
+    scene.set_contact_scales(cloth.particles.clone(), &vec![thickness(1.0); 36]).unwrap();
+    scene.add_collider(Collider::new(Shape::Sphere { radius: 1.0 }, [0.0; 3])).unwrap();
+    let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+    let mut solver = common::solver(&gpu, &scene, settings);
+    let mut reference = Reference::new(&scene, settings).unwrap();
+    let before = solver.plan().clone();
+    common::step(&gpu, &mut solver, 4);
+    reference.step(4);
+    let scales = vec![thickness(0.02); 36];
+    solver.set_contact_scales(cloth.particles.clone(), &scales).unwrap();
+    reference.set_contact_scales(cloth.particles, &scales).unwrap();
+    assert!(*solver.plan() != before, "triangles need no passes");
+    common::step(&gpu, &mut solver, 1);
+    reference.step(1);
+    let [own, expected] = [solver.read_contacts().unwrap(), reference.read_contacts().unwrap()];
+    assert_eq!((own.searches, own.most_pairs), (expected.searches, expected.most_pairs));
+    assert!(own.searches > 1);
 }
 
 #[test]

@@ -187,7 +187,7 @@ fn characters_with_missing_objects_are_errors_that_name_them() {
                 strip.nodes[0]["scale"] = json!([1e-60, 1e-60, 1e-60]);
                 strip.nodes[1]["scale"] = json!([1e-60, 1e-60, 1e-60]);
             }),
-            "skin 0: its first joint at rest has a transform of the determinant 0".into(),
+            "skin 0: node 1 \"lower\" has a transform of the determinant 0; it must be finite and not 0".into(),
         ),
         (
             error_of(|strip| strip.skin["inverseBindMatrices"] = strip.file.floats(&[scaled; 1]).into()),

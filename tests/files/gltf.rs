@@ -166,6 +166,13 @@ fn a_node_selects_its_meshes_and_those_below_it() {
 }
 
 #[test]
+fn a_flat_node_without_a_mesh_of_its_own_is_no_error() {
+    let mut file = square();
+    file.node(json!({ "name": "hidden", "scale": [0, 0, 0] }), true);
+    assert_eq!(read("hidden", &file.glb(), "").unwrap().scene.particle_count(), 4);
+}
+
+#[test]
 fn seams_are_welded_and_texture_coordinates_start_below() {
     // The second triangle has vertices of its own on the diagonal, as exporters write them along a texture seam.
     let mut file = Builder::new();

@@ -70,3 +70,27 @@ fn tethers_of_a_part_that_yields_are_a_hint() {
     assert_eq!(rope(""), ["plasticity[0]: tethers neither yield nor break: set tethers of the part to false"]);
     assert_eq!(rope(r#", "tethers": false"#), [""; 0]);
 }
+
+#[test]
+fn a_sheet_thinner_than_its_cell_is_a_hint() {
+    let sheet = |margin: f32| {
+        hints(&format!(
+            r#"{{"version": 1, "parts": [{{"particles": {{"positions": [[0,0,0]]}}}}], "colliders": [{{"margin": {margin}, "shape":
+                {{"mesh": {{"positions": [[0,0,0], [1,0,0], [0,0,1]], "triangles": [[0,2,1]], "open": true, "cell": 0.05}}}}}}]}}"#
+        ))
+    };
+    let [hint] = &sheet(0.0)[..] else { panic!("no hint") };
+    assert!(
+        hint.starts_with("colliders[0].shape.mesh: ") && hint.contains("0.0025 m") && hint.contains("0.05 m"),
+        "{hint}"
+    );
+    assert_eq!(sheet(0.05), [""; 0]);
+}
+
+#[test]
+fn the_damping_of_a_rigid_cord_and_a_tearing_without_a_strain_are_hints() {
+    let cord = r#"{"version": 1, "parts": [{"rope": {"from": [0,0,0], "to": [1,0,0], "segments": 2, "cord": {"linear_density": 0.1, "damping": 5}}}]}"#;
+    assert_eq!(hints(cord), ["parts[0].rope.cord.damping: it has no effect: the cord is rigid"]);
+    let [hint] = &grid(r#"{"tearing": {}}"#)[..] else { panic!("no hint") };
+    assert!(hint.starts_with("weak_edges: a cloth with tearing never tears"), "{hint}");
+}

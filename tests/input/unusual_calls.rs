@@ -5,8 +5,8 @@ use crate::common::{Pair, gpu};
 use supple::constraints::Kind;
 use supple::{
     Attachment, AttachmentTarget, BendTwist, ClothGrid, ClothMesh, ContactScale, Cord, Distance, Elasticity, Error,
-    Fabric, JointWeights, Material, Particle, ParticlePoint, Plasticity, Reference, Rod, RodMaterial, Rope, Scene,
-    SelfCollision, Settings, Skinned, SkinnedLimits, SkinnedMesh, SkinnedPose, Tearing, TetMesh, Tethers,
+    Execution, Fabric, JointWeights, Material, Particle, ParticlePoint, Plasticity, Reference, Rod, RodMaterial, Rope,
+    Scene, SelfCollision, Settings, Skinned, SkinnedLimits, SkinnedMesh, SkinnedPose, Tearing, TetMesh, Tethers,
 };
 
 fn rope() -> (Scene, std::ops::Range<u32>) {
@@ -161,6 +161,18 @@ fn forces_before_the_first_step_are_zero() {
     let reference = Reference::new(&scene, settings).unwrap();
     assert_eq!(solver.read_constraint_forces::<Distance>().unwrap(), [0.0; 2]);
     assert_eq!(reference.read_constraint_forces::<Distance>().unwrap(), [0.0; 2]);
+}
+
+#[test]
+fn a_constraint_that_does_not_exist_makes_no_buffers() {
+    let gpu = gpu();
+    let (scene, _) = common::hanging_cloth(20, 20);
+    let settings = Settings { execution: Execution::Tiles, ..Settings::default() };
+    let mut solver = common::solver(&gpu, &scene, settings);
+    let bytes = solver.memory_bytes();
+    let distance = Distance { particles: [0, 1], rest_length: 0.1 };
+    assert!(matches!(solver.set_constraint(9_999_999, distance), Err(Error::IndexOutOfRange { .. })));
+    assert_eq!(solver.memory_bytes(), bytes);
 }
 
 #[test]

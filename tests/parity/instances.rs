@@ -313,7 +313,7 @@ fn removed_instances_and_exceeded_capacity_are_errors() {
     let [a, b] = [0; 2].map(|_| pool.spawn(&Instance::default()).unwrap());
     assert_eq!((pool.len(), pool.capacity(), pool.is_empty(), pool.particle_count()), (2, 2, false, 20));
     let error = pool.spawn(&Instance::default()).unwrap_err();
-    assert_eq!(error, Error::NoRoom { count: 3, capacity: 2 });
+    assert_eq!(error, Error::CapacityExceeded { count: 3, capacity: 2 });
     assert!(error.to_string().contains("capacity of 2"), "{error}");
     pool.remove(a).unwrap();
     assert!(!pool.contains(a) && pool.contains(b));
@@ -393,7 +393,7 @@ fn invalid_assets_and_settings_are_rejected_by_name() {
         (Settings { body_damping: 0.5, ..few() }, "Settings::body_damping = 0"),
         (Settings { sweep: Sweep::Jacobi, ..few() }, "sweep"),
         (Settings { color_order: ColorOrder::Alternating, ..few() }, "color_order"),
-        (Settings { substeps: 10_000, iterations: 10, ..few() }, "turns of a thread"),
+        (Settings { substeps: 10_000, iterations: 10, ..few() }, "loop iterations of a thread"),
         (Settings { dt: f32::NAN, ..few() }, "dt is NaN"),
     ];
     let mut pool = instances(&gpu, &rope(), 2, few());

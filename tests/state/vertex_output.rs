@@ -4,7 +4,7 @@ use crate::common::{gpu, gpu_with, solver, step};
 use glam::{DVec3, Vec3};
 use supple::gpu::{Context, VertexOutput, VertexTarget};
 use supple::scene::{Weld, weld};
-use supple::{ClothGrid, ClothMesh, Error, Fabric, Scene, Settings, Solver, wgpu};
+use supple::{ClothGrid, ClothMesh, Error, Fabric, Rod, RodMaterial, Scene, Settings, Solver, wgpu};
 use wgpu::VertexFormat::{Float32x2, Float32x3, Float32x4};
 use wgpu::{BufferUsages, VertexFormat};
 
@@ -355,8 +355,25 @@ fn a_vertex_output_that_does_not_fit_is_an_error_that_names_the_target_and_the_n
     for (output, expected) in outputs {
         assert_eq!(solver.add_vertex_output(&output).unwrap_err().to_string(), expected);
     }
+    // Targets of different strides overlap somewhere if their ranges meet.
+    let normals = good.normals.map(|target| VertexTarget { stride: target.stride / 2, ..target });
+    let error = solver.add_vertex_output(&VertexOutput { normals, ..good }).unwrap_err().to_string();
+    assert!(error.ends_with("must be outside of the other attributes of the vertex"), "{error}");
     step(&gpu, &mut solver, 1);
     assert!(words(&gpu, &interleaved.buffer).iter().all(|&word| word == UNTOUCHED), "nothing was added");
+}
+
+#[test]
+fn the_frames_of_rods_are_no_target() {
+    let gpu = gpu();
+    let mut scene = Scene::new();
+    let points = [[0.0; 3], [0.1, 0.0, 0.0], [0.2, 0.0, 0.0]];
+    scene.add_rod(&Rod::new(&points, RodMaterial::round(0.005, 1e6, 0.3, 1000.0))).unwrap();
+    let mut solver = solver(&gpu, &scene, Settings::default());
+    let frames = solver.frames().clone();
+    let target = VertexTarget { buffer: &frames, offset: 0, stride: 16, format: Float32x4 };
+    let output = VertexOutput { vertices: &[0], positions: Some(target), ..VertexOutput::EMPTY };
+    assert!(matches!(solver.add_vertex_output(&output), Err(Error::SolverBuffer { .. })));
 }
 
 #[test]

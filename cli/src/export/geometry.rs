@@ -46,7 +46,12 @@ pub fn shapes(file: &SceneFile, only: Option<&str>) -> anyhow::Result<Vec<Shape>
     if let Some(name) = only
         && !names.contains(&name)
     {
-        bail!("no part is named {name:?}; the named parts are: {}", names.join(", "));
+        let known = if names.is_empty() {
+            "no part has a name".into()
+        } else {
+            format!("the named parts are: {}", names.join(", "))
+        };
+        bail!("no part is named {name:?}; {known}");
     }
     let parts = file.parts.iter().enumerate().filter(|(_, part)| only.is_none() || part.name.as_deref() == only);
     let shapes: Vec<Shape> =

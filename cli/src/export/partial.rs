@@ -59,6 +59,51 @@ impl Partial {
     }
 }
 
+/// A folder of files under a temporary name until all are complete. If it is dropped earlier, it is removed.
+pub struct PartialFolder {
+    target: PathBuf,
+    temporary: PathBuf,
+}
+
+impl PartialFolder {
+    pub fn create(target: PathBuf) -> anyhow::Result<Self> {
+        let mut name = target.file_name().unwrap_or_default().to_os_string();
+        name.push(format!(".{}.part", std::process::id()));
+        let temporary = target.with_file_name(name);
+        std::fs::create_dir_all(&temporary).with_context(|| write_failure(&target))?;
+        Ok(Self { target, temporary })
+    }
+
+    /// The path of a file in the folder.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.temporary.join(name)
+    }
+
+    /// The final path.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// Moves the files into the folder with the final name, in place of files of the same names.
+    pub fn finish(self) -> anyhow::Result<()> {
+        let move_files = || -> std::io::Result<()> {
+            std::fs::create_dir_all(&self.target)?;
+            for entry in std::fs::read_dir(&self.temporary)? {
+                let entry = entry?;
+                std::fs::rename(entry.path(), self.target.join(entry.file_name()))?;
+            }
+            Ok(())
+        };
+        move_files().with_context(|| write_failure(&self.target))
+    }
+}
+
+impl Drop for PartialFolder {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.temporary).ok();
+    }
+}
+
 impl Drop for Partial {
     fn drop(&mut self) {
         // After the rename there is nothing to remove.

@@ -1,7 +1,7 @@
 //! USD stages: one layer with time samples, or a layer with value clips, one file per sample.
 
 use super::geometry::Shape;
-use super::partial::Partial;
+use super::partial::{Partial, PartialFolder};
 use super::spool::Spool;
 use super::usd_text::{Attribute, ROOT, prim_names, prim_type, write_constants, write_head};
 use super::{Frame, Timing};
@@ -31,8 +31,8 @@ pub struct Usd {
 enum Samples {
     /// In a temporary file, because the text of a layer is ordered by attribute, not by time.
     Spool(Spool),
-    /// In clips in this folder beside the stage.
-    Clips(PathBuf),
+    /// In clips in a folder beside the stage.
+    Clips(PartialFolder),
 }
 
 impl Usd {
@@ -55,8 +55,7 @@ impl Usd {
     /// A stage with one clip per sample in the folder `<name>_clips`.
     pub fn create_with_clips(path: &Path, shapes: Vec<Shape>, timing: Timing) -> anyhow::Result<Self> {
         let (file, writer) = Partial::create(path)?;
-        let folder = clip_folder(path);
-        std::fs::create_dir_all(&folder).with_context(|| format!("cannot write {}", folder.display()))?;
+        let folder = PartialFolder::create(clip_folder(path))?;
         Ok(Self { writer, file, names: prim_names(&shapes), shapes, timing, samples: Samples::Clips(folder) })
     }
 
@@ -64,7 +63,7 @@ impl Usd {
         match &mut self.samples {
             Samples::Spool(spool) => spool.write(frame),
             Samples::Clips(folder) => {
-                let (file, mut writer) = Partial::create(&folder.join(clip_name(frame.sample)))?;
+                let (file, mut writer) = Partial::create(&folder.file(&clip_name(frame.sample)))?;
                 write_clip(&mut writer, &self.shapes, &self.names, Some(frame)).with_context(|| file.failure())?;
                 file.finish()
             }
@@ -77,10 +76,10 @@ impl Usd {
         let mut write = || match samples {
             Samples::Spool(spool) => write_stage(writer, shapes, names, *timing, spool),
             Samples::Clips(folder) => {
-                let (manifest, mut to) = Partial::create(&folder.join("manifest.usda"))?;
+                let (manifest, mut to) = Partial::create(&folder.file("manifest.usda"))?;
                 write_clip(&mut to, shapes, names, None)?;
                 manifest.finish()?;
-                let folder = folder.file_name().unwrap_or_default().to_string_lossy();
+                let folder = folder.target().file_name().unwrap_or_default().to_string_lossy();
                 Ok(write_clip_stage(writer, shapes, names, *timing, &folder)?)
             }
         };
@@ -88,6 +87,9 @@ impl Usd {
         written.with_context(|| file.failure())?;
         self.writer.flush().with_context(|| self.file.failure())?;
         let what = format!("{} [{} samples, {} prims]", self.file.name(), self.timing.samples, self.shapes.len());
+        if let Samples::Clips(folder) = self.samples {
+            folder.finish()?;
+        }
         self.file.finish()?;
         Ok(what)
     }

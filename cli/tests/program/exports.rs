@@ -236,6 +236,9 @@ fn usd_clips_have_the_same_samples_as_one_file() {
     let stage = read("clips/many.usda");
     assert!(stage.contains("@./many_clips/frame.00002.usda@") && !stage.contains("timeSamples"), "{stage}");
     assert!(read("clips/many_clips/manifest.usda").contains("point3f[] points"));
+    let names =
+        std::fs::read_dir(path("clips")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(names.into_iter().all(|name| !name.ends_with(".part")));
 }
 
 #[test]

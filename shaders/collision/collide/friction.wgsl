@@ -15,7 +15,7 @@ struct ColliderFriction {
 // Bit of `ColliderContact.owner`: `is_impact`.
 const IMPACT = 0x80000000u;
 
-// Slip, displacement along the normal and restitution in the pass [m]; time of impact; // keeps [m].
+// Slip, displacement along the normal and restitution in the pass [m]; time of impact, 0 to 1; contact distance [m].
 struct Slip {
     slip: vec3f,
     push: f32,

@@ -85,10 +85,7 @@ impl ColliderPasses {
         let own = &controls.colliders;
         let colliders = maker.empty("colliders", (own.len() * size_of::<ColliderRow>()) as u64, storage)?;
         queue.write_buffer(&colliders, 0, bytemuck::cast_slice(&own.rows));
-        let shapes = own.data.iter().map(|number| number.to_bits());
-        let data: Vec<u32> =
-            slabs::initial_words(&own.rows, controls.contact_params().thickness).into_iter().chain(shapes).collect();
-        let data = maker.filled(queue, "collider_data", &data, storage)?;
+        let data = maker.filled(queue, "collider_data", &data_words(controls), storage)?;
         let forces = maker.empty("collider_forces", own.len() as u64 * 32, storage)?;
         let count = if stores_contacts(controls) { controls.scene.particle_count() as u64 } else { 1 };
         let collider_contacts = maker.empty("collider_contacts", count * COLLIDER_CONTACT_BYTES, storage)?;
@@ -204,6 +201,12 @@ fn bound(
         is_first,
     ];
     Bound::new(device, stage.clone(), &buffers)
+}
+
+/// Slabs, which a pass fills, and the data of shapes.
+fn data_words(controls: &Controls) -> Vec<u32> {
+    let slabs = slabs::initial_words(&controls.colliders.rows, controls.contact_params().thickness);
+    slabs.into_iter().chain(controls.colliders.data.iter().map(|number| number.to_bits())).collect()
 }
 
 /// The pass over the particles. `advances` is true if it ends the substep.

@@ -74,7 +74,10 @@ fn data(uri: &str) -> Result<Vec<u8>, String> {
             b'+' => 62,
             b'/' => 63,
             _ => {
-                return Err(format!("character {place} of its data is {:?}, which base64 has not", char::from(letter)));
+                return Err(format!(
+                    "character {place} of its data is {:?}, which is not a base64 character",
+                    char::from(letter)
+                ));
             }
         };
         bits = (bits << 6 | u32::from(value)) & 0xfff;

@@ -83,10 +83,16 @@ fn local(node: &Node, index: usize) -> Result<DMat4, String> {
             DMat4::from_scale_rotation_translation(scale, rotation.normalize(), translation)
         }
     };
-    let volume = matrix.determinant();
-    if volume == 0.0 || !volume.is_finite() || !matrix.is_finite() {
-        let name = name("node", index, &node.name);
+    Ok(matrix)
+}
+
+/// An error if a node flattens its meshes or joints: the determinant of its transform to the scene is 0 or not finite. Other
+/// nodes, such as hidden ones, may do so.
+pub fn check_volume(document: &Document, index: usize, to_scene: &DMat4) -> Result<(), String> {
+    let volume = to_scene.determinant();
+    if volume == 0.0 || !volume.is_finite() || !to_scene.is_finite() {
+        let name = name("node", index, &document.nodes[index].name);
         return Err(format!("{name} has a transform of the determinant {volume}; it must be finite and not 0"));
     }
-    Ok(matrix)
+    Ok(())
 }

@@ -159,11 +159,13 @@ impl Rig {
 
 impl Bones {
     fn of(document: &Document, joints: &[u32]) -> Result<Self, String> {
-        // Also checks that the nodes are trees with valid transforms.
+        // Also checks that the nodes are trees.
         let reached = nodes::world(document, None)?;
         let count = document.nodes.len();
         let (mut parents, mut is_reached) = (vec![None; count], vec![false; count]);
-        for &(index, _) in &reached {
+        let mut to_scene = vec![DMat4::IDENTITY; count];
+        for &(index, transform) in &reached {
+            to_scene[index] = transform;
             is_reached[index] = true;
             document.nodes[index].children.iter().for_each(|&child| parents[child as usize] = Some(index));
         }
@@ -172,6 +174,7 @@ impl Bones {
             if !is_reached.get(joint as usize).is_some_and(|&is_reached| is_reached) {
                 return Err(format!("joint {place} is node {joint}, which is not in the scene"));
             }
+            nodes::check_volume(document, joint as usize, &to_scene[joint as usize])?;
             if std::mem::replace(&mut is_joint[joint as usize], true) {
                 return Err(format!("joint {place} is node {joint}, as another joint"));
             }

@@ -25,7 +25,7 @@ impl Attachments {
     pub fn read_words(r: &mut WordReader<'_>, scene: &Scene, capacity: u32) -> Result<Self> {
         let [last_generation, count] = r.words()?;
         if count > capacity {
-            return Err(damaged(format!("it has {count} attachments, but the solver has room for {capacity}")));
+            return Err(damaged(format!("it has {count} attachments, but the capacity of the solver is {capacity}")));
         }
         let mut all = Self { capacity, last_generation, ..Self::default() };
         for index in 0..count {
