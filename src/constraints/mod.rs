@@ -234,7 +234,7 @@ pub struct Sample {
 }
 
 /// The descriptor of one constraint, as passed to a scene.
-pub trait Kind: Copy + std::fmt::Debug {
+pub trait Kind: Copy + std::fmt::Debug + Send + Sync {
     /// The description of the kind.
     const INFO: &'static KindInfo;
 

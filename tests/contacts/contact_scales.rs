@@ -233,7 +233,8 @@ fn later_scales_keep_the_counters_and_anchors_of_contacts() {
     let cloth = scene.add_cloth_grid(&grid).unwrap();
     scene.set_contact_scales(cloth.particles.clone(), &vec![thickness(1.0); 36]).unwrap();
     scene.add_collider(Collider::new(Shape::Sphere { radius: 1.0 }, [0.0; 3])).unwrap();
-    let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+    let own = SelfCollision { pairs_per_particle: 128, ..SelfCollision::surfaces() };
+    let settings = Settings { self_collision: Some(own), ..Settings::default() };
     let mut solver = common::solver(&gpu, &scene, settings);
     let mut reference = Reference::new(&scene, settings).unwrap();
     let before = solver.plan().clone();
