@@ -300,7 +300,7 @@ pub enum Error {
         message: String,
     },
     /// A snapshot of another scene, or of a solver with other settings.
-    #[error("the snapshot is of another {what}. Snapshot: {snapshot}. Solver: {solver}")]
+    #[error("the snapshot does not fit the {what}. Snapshot: {snapshot}. Solver: {solver}")]
     SnapshotMismatch {
         /// `scene`, or `settings`: those that determine buffers and the order of constraints.
         what: &'static str,

@@ -68,7 +68,7 @@ const RADIUS: f32 = 0.3;
 const BALL: Vec3 = Vec3::new(-0.5, 0.0, 0.0);
 /// The largest displacement of the upper plate [m]: down, up, down again, and away.
 const SQUEEZE: f32 = 0.16;
-/// Steps of its motion down and up.
+/// Steps of one cycle of its motion, down and up.
 const PERIOD: u32 = 60;
 /// Step at which it moves away.
 const RELEASE: u32 = PERIOD + PERIOD / 2;
@@ -145,7 +145,7 @@ fn pin_ball(scene: &mut Scene, ball: Range<u32>, spacing: f32, is_squeezed: bool
     Ok(held)
 }
 
-/// Pins the particles within a distance [m] of the hindmost one.
+/// Pins the particles whose z is less than `distance` [m] above the smallest z.
 fn pin_back(scene: &mut Scene, body: Range<u32>, distance: f32) -> supple::Result<()> {
     let back = body.clone().map(|particle| position(scene, particle).z).fold(f32::INFINITY, f32::min);
     for particle in body {

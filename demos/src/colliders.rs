@@ -181,7 +181,7 @@ impl DrawnColliders {
     }
 
     pub fn draw(&self, pass: &mut wgpu::RenderPass) {
-        // A browser warns of draws of nothing.
+        // Browsers warn about draws of zero instances.
         if self.index_count == 0 {
             return;
         }

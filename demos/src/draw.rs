@@ -232,7 +232,7 @@ impl Renderer {
         if only_lines || wants_lines {
             pass.set_pipeline(&self.pipelines.lines);
             pass.set_vertex_buffer(0, self.line_instances.slice(..));
-            // A browser warns of draws of nothing.
+            // Browsers warn about draws of zero instances.
             if self.line_count > 0 {
                 pass.draw(0..6, 0..self.line_count);
             }
@@ -254,7 +254,7 @@ impl Renderer {
         ball: &wgpu::RenderPipeline,
     ) {
         pass.set_vertex_buffer(0, self.tube_instances.slice(..));
-        // A browser warns of draws of nothing.
+        // Browsers warn about draws of zero instances.
         if self.tube_count > 0 {
             pass.set_pipeline(tube);
             pass.draw(0..TUBE_CORNERS, 0..self.tube_count);

@@ -251,15 +251,15 @@ fn meet(kind: u32, p: Four, d: Four, thickness: f32, recovery: f32, zero: u32) -
             return meeting;
         }
         var time = 0.0;
-        var turn = 0u;
-        while turn < MOST_ADVANCES_OF_PAIR && gap > opaque1(SLACK_OF_PAIR * thickness, zero) {
+        var advances = 0u;
+        while advances < MOST_ADVANCES_OF_PAIR && gap > opaque1(SLACK_OF_PAIR * thickness, zero) {
             time = opaque1(time + opaque1(gap / reach, zero), zero);
             if time > 1.0 {
                 return meeting;
             }
             near = closest(kind, on_the_way(p, d, time, zero), zero);
             gap = near.distance - thickness;
-            turn++;
+            advances++;
         }
     }
     let normal = opaque(near.normal, zero);
@@ -349,7 +349,7 @@ fn cuts(kind: u32, p: Four, e: Four, thickness: f32, excused: bool, zero: u32) -
     let reach = approach(kind, d);
     var left = near.distance - floor_;
     var time = 0.0;
-    for (var turn = 0u; turn < MOST_ADVANCES_OF_PAIR; turn++) {
+    for (var advances = 0u; advances < MOST_ADVANCES_OF_PAIR; advances++) {
         time = opaque1(time + opaque1(left / reach, zero), zero);
         if !(time < 1.0) {
             return vec4f();

@@ -131,7 +131,7 @@ impl Colliders {
     }
 
     /// Continues the id numbering of `before`, so ids of colliders added later differ from the old ones.
-    pub fn after(self, before: &Self) -> Self {
+    pub fn continuing_ids_of(self, before: &Self) -> Self {
         Self { last_generation: self.last_generation.max(before.last_generation), ..self }
     }
 

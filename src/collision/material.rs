@@ -33,6 +33,10 @@ impl Default for ContactMaterial {
 }
 
 impl ContactMaterial {
+    pub(crate) fn collides_with(&self, other: &Self) -> bool {
+        self.groups & other.touches != 0 && other.groups & self.touches != 0
+    }
+
     pub(crate) fn check(&self, what: &str) -> Result<()> {
         if !(1e-6..=1e3).contains(&self.thickness) {
             return Err(Error::invalid(format!("thickness of {what}"), self.thickness, "1e-6 to 1e3 m"));

@@ -189,15 +189,15 @@ pub(crate) fn meet(kind: PairKind, p: [Vec3; 4], d: [Vec3; 4], thickness: f32, r
         if gap >= reach {
             return None;
         }
-        let (mut time, mut turn) = (0.0, 0);
-        while turn < MOST_ADVANCES && gap > SLACK * thickness {
+        let (mut time, mut advances) = (0.0, 0);
+        while advances < MOST_ADVANCES && gap > SLACK * thickness {
             time += gap / reach;
             if time > 1.0 {
                 return None;
             }
             near = closest(kind, on_the_way(p, d, time));
             gap = near.distance - thickness;
-            turn += 1;
+            advances += 1;
         }
     }
     let c0 = (thickness - dot(near.normal, weighted(near.weights, p))).min(recovery);

@@ -12,7 +12,7 @@ use crate::schedule::chains::{Chains, LEAST_COMPLIANCE, LEAST_INVERSE_INERTIA, M
 use crate::schedule::compiled::CompiledScene;
 use wgpu::BufferUsages;
 
-/// `vec4` rows of a link, and of its part of the decomposition. With two buffers, twice as many rods fit in the 128 MiB that WebGPU guarantees
+/// `vec4` rows of a link, and of its blocks of the factorization. With two buffers, twice as many rods fit in the 128 MiB that WebGPU guarantees
 /// for a binding.
 const LINK_ROWS: u64 = 11;
 const FACTOR_ROWS: u64 = 10;
@@ -44,7 +44,7 @@ pub(super) struct ChainBuffers {
     pub rows: wgpu::Buffer,
     pub links: wgpu::Buffer,
     pub factors: wgpu::Buffer,
-    /// The first row of its spans: two each colour, the first iteration and later ones.
+    /// The first row of its spans: two per colour, for the first iteration and for later ones.
     first_span: u32,
 }
 

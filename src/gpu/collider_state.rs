@@ -50,7 +50,8 @@ impl Solver {
         Ok(())
     }
 
-    /// Changes a contact material for all of its particles and colliders. [`Solver::reset`] does not revert the change.
+    /// Changes a contact material for all of its particles and colliders. [`Solver::reset`] does not revert the change. Collider forces
+    /// are 0 until the next step if restitution or the contacts of triangles with colliders begin with it.
     ///
     /// # Errors
     /// The material must exist, and its values must be in range. [`crate::Error::LimitExceeded`] if buffers for the
@@ -72,7 +73,8 @@ impl Solver {
     /// [`crate::Scene::set_contact_scales`]. [`Solver::reset`] does not revert the change.
     ///
     /// The first scales reset all contacts and their friction anchors. Collider forces and the counters of
-    /// [`crate::ContactReport`] are 0 until the next step. To avoid this, set scales of 1 in the scene.
+    /// [`crate::ContactReport`] are 0 until the next step. To avoid this, set scales of 1 in the scene. Later scales set collider forces
+    /// to 0 if the contacts of triangles with colliders begin with them.
     ///
     /// # Errors
     /// The particles must exist. Each scale must be in range, and there must be one per particle.

@@ -45,6 +45,9 @@ impl<'a> Recorder<'a> {
         offset: u32,
         count: u32,
     ) {
+        if count == 0 {
+            return;
+        }
         let index = projection as usize;
         let (Some(stage), Some(bindings)) = (&stages.stages[index], &bindings.projections[index]) else {
             debug_assert!(false, "{projection:?} is in the plan, but not compiled");

@@ -221,8 +221,8 @@ impl Solver {
         let clock = Clock::read(&mut reader)?;
         controls.read_words(&mut reader)?;
         // Ids given after the snapshot name no later object.
-        controls.colliders = controls.colliders.after(&self.controls.colliders);
-        controls.attachments = controls.attachments.after(&self.controls.attachments);
+        controls.colliders = controls.colliders.continuing_ids_of(&self.controls.colliders);
+        controls.attachments = controls.attachments.continuing_ids_of(&self.controls.attachments);
         if !reader.0.is_empty() {
             return Err(damaged(format!("{} words follow its state", reader.0.len())));
         }

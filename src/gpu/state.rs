@@ -113,7 +113,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Returns true if a particle is currently pinned.
+    /// Returns true if a particle is currently pinned, or is a follower.
     ///
     /// # Errors
     /// The particle must exist.
@@ -126,7 +126,7 @@ impl Solver {
     /// uploaded by a submission of its own, also by [`Solver::release`] and [`Solver::set_masses`].
     ///
     /// # Errors
-    /// The particles must exist.
+    /// The particles must exist, and be neither followers nor in reserve for tears.
     pub fn pin(&mut self, particles: &[u32]) -> Result<()> {
         let changed = self.controls.set_pinned(particles, true)?;
         for run in changed.chunk_by(|a, b| a + 1 == *b) {
@@ -141,7 +141,7 @@ impl Solver {
     /// Releases pinned particles; each keeps the velocity of its last step. Recomputes the tethers of their bodies.
     ///
     /// # Errors
-    /// The particles must exist, and have a mass in the scene.
+    /// As [`Solver::pin`]; the particles must have a mass in the scene.
     pub fn release(&mut self, particles: &[u32]) -> Result<()> {
         let changed = self.controls.set_pinned(particles, false)?;
         self.upload_pins(&changed);

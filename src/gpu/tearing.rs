@@ -58,8 +58,8 @@ impl Solver {
     ///
     /// # Errors
     /// As [`Solver::request_tears`]; [`crate::Error::LengthMismatch`] if the request is from a solver with another number of particles;
-    /// [`crate::Error::LimitExceeded`] or [`crate::Error::Gpu`] if the buffers of contacts cannot be created again. Nothing changes on an
-    /// error.
+    /// [`crate::Error::LimitExceeded`] or [`crate::Error::Gpu`] if buffers cannot be created again. If those of contacts cannot, nothing
+    /// changes.
     pub fn apply_tears(&mut self, request: &TearRequest) -> Result<Tears> {
         self.controls.check_tears()?;
         if request.generation != self.controls.tears.generation {
@@ -102,7 +102,7 @@ impl Solver {
         self.write(&self.buffers.ring_offsets, 0, &compiled.rings.offsets);
         self.write(&self.buffers.ring_corners, 0, &compiled.rings.corners);
         for (kind, (own, buffers)) in compiled.kinds.iter().zip(&self.buffers.kinds).enumerate() {
-            if !mesh.bound(kind).is_empty() {
+            if !mesh.tearable(kind).is_empty() {
                 self.write(&buffers.records, 0, &own.records);
             }
         }

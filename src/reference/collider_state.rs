@@ -7,6 +7,7 @@ use super::events::Events;
 use super::triangles::TriangleContacts;
 use crate::collision::{Collider, ColliderId, ContactMaterial, ContactMaterialId, ContactScale, DISABLED, Pose};
 use crate::error::Result;
+use crate::schedule::plan::{Pass, Plan};
 use glam::Vec3;
 use std::ops::Range;
 
@@ -60,11 +61,9 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
-        let restitutes = self.controls.restitutes();
+        let before = self.controls.plan.clone();
         self.controls.set_contact_material(id, material)?;
-        if self.controls.restitutes() && !restitutes {
-            self.forget_collider_forces();
-        }
+        self.forget_forces_before(&before);
         self.upload();
         Ok(())
     }
@@ -74,10 +73,14 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) -> Result<()> {
-        let had_scales = !self.controls.scene.contact_scales.is_empty();
-        self.controls.scene.set_contact_scales(particles, scales)?;
+        let (before, had_scales) = (self.controls.plan.clone(), !self.controls.scene.contact_scales.is_empty());
+        self.controls.scene.set_contact_scales(particles.clone(), scales)?;
+        if particles.is_empty() {
+            return Ok(());
+        }
         self.controls.make_plan();
-        if !had_scales && !self.controls.scene.contact_scales.is_empty() {
+        self.forget_forces_before(&before);
+        if !had_scales {
             self.contacts = Contacts::new(self.particle_count());
             self.forget_collider_forces();
         }
@@ -97,6 +100,14 @@ impl Reference {
         self.collider_forces = vec![[Vec3::ZERO; 2]; rows.len()];
         self.upload();
         self.mark_stale();
+    }
+
+    /// Sets the forces on colliders to 0 if the plan has passes of colliders that the one before had not.
+    fn forget_forces_before(&mut self, before: &Plan) {
+        let is_new = |pass: &Pass| self.controls.plan.contains(pass) && !before.contains(pass);
+        if [Pass::CollideTriangles, Pass::ApplyRestitution].iter().any(is_new) {
+            self.forget_collider_forces();
+        }
     }
 
     pub(super) fn forget_collider_forces(&mut self) {

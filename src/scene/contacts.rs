@@ -1,6 +1,6 @@
 //! Contact materials, friction and colliders of a scene.
 
-use super::Scene;
+use super::{Scene, follows};
 use crate::collision::{
     Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId, ContactScale, Friction, MAX_CONTACT_MATERIALS,
 };
@@ -118,6 +118,11 @@ impl Scene {
             return ContactScale::default();
         }
         ContactScale::mean(particles.iter().map(|&particle| self.contact_scales[particle as usize]))
+    }
+
+    /// True for followers and for particles in reserve for tears.
+    pub(crate) fn is_contactless(&self, particle: u32) -> bool {
+        follows(&self.followers, particle) || self.is_in_reserve(particle)
     }
 
     /// By contact material, the least scale of the thickness of its particles; 1 without particles.

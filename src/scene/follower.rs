@@ -57,7 +57,7 @@ impl Scene {
     /// For constraints, a follower is a pin at its position of the previous step; they exert no force on its sources.
     ///
     /// # Errors
-    /// - A source does not exist or is a follower.
+    /// - A source does not exist, is a follower or is in reserve for tears.
     /// - A weight exceeds 1000 in magnitude, or the sum of the weights differs from 1 by more than 1e-3.
     pub fn add_follower(&mut self, sources: [u32; 4], weights: [f32; 4]) -> Result<u32> {
         let what = || format!("follower {}", self.followers.len());

@@ -2,8 +2,8 @@
 //!
 //! One sweep resolves a bend if its scaled compliance α̃ = α/h² is at least about W/2, with W = Σ w|∇C|². The ratio α̃/W is small
 //! for small cells. For a bend over two cells it is 8 times that of a bend over one, with half as many bends. The rigidity is
-//! therefore divided: bends over one cell get the share min(α̃/W, 1) of it, which leaves a factor of two, and at least 1/8. Bends
-//! over two cells get the rest.
+//! therefore divided. Bends over one cell get the share clamp(α̃/W, 1/8, 1), where α̃ is that of the whole rigidity: a share of
+//! α̃/W raises their own scaled compliance to W. Bends over two cells get the rest.
 //! Decision: `docs/decisions/0033-bends-in-one-sweep.md`.
 
 use super::bending::GridLines;

@@ -180,8 +180,8 @@ impl Builder<'_> {
             two_sided: file.two_sided,
             surface_velocity: file.surface_velocity,
         };
+        self.hint_at_thin_sheet(place, &collider, file, &shape);
         // Checks the other fields before the shape is set, so that their errors are not attributed to `shape`.
-        self.hint_at_thin_sheet(place, file, &shape);
         let known = self.contact_materials.len();
         Colliders::check(&collider, self.scene.colliders.len(), known).at(|| place.into())?;
         let id = self.scene.add_collider(Collider { shape, ..collider }).at(|| of(".shape"))?;
@@ -189,15 +189,18 @@ impl Builder<'_> {
     }
 
     /// Adds a hint if particles keep less than a cell from a sheet: the distance between samples does not reach 0 there.
-    fn hint_at_thin_sheet(&mut self, place: &str, file: &ColliderFile, shape: &Shape) {
+    fn hint_at_thin_sheet(&mut self, place: &str, collider: &Collider, file: &ColliderFile, shape: &Shape) {
         let (ShapeFile::Mesh(ColliderMeshFile { open: true, .. }), Shape::Field(field)) = (&file.shape, shape) else {
             return;
         };
         let scene = &self.scene;
-        let scales = scene.least_scales();
-        let thickness = |id: &ContactMaterialId| scene.contact_materials[id.index()].thickness * scales[id.index()];
-        let least = scene.particle_contacts.iter().map(thickness).fold(f32::INFINITY, f32::min);
-        let (keep, cell) = (file.margin + 0.5 * least, field.cell);
+        let of = |id: ContactMaterialId| &scene.contact_materials[id.index()];
+        let (scales, own) = (scene.least_scales(), of(collider.material));
+        let colliding = (0..scene.particle_count() as u32).filter(|&particle| !scene.is_contactless(particle));
+        let materials = colliding.map(|particle| scene.particle_contacts[particle as usize]);
+        let touching = materials.filter(|&id| of(id).collides_with(own));
+        let least = touching.map(|id| of(id).thickness * scales[id.index()]).fold(f32::INFINITY, f32::min);
+        let (keep, cell) = (collider.margin + 0.5 * least, field.cell);
         if keep < cell {
             let message = format!(
                 "particles keep {keep} m from this sheet, less than its cell of {cell} m, and may pass through: raise margin, or \

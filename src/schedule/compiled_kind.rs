@@ -64,7 +64,7 @@ struct Exceptions<'a> {
     /// Solved by mass splitting; their records come last.
     split: Vec<u32>,
     /// Those that a tear may change, which are solved by colours.
-    torn: Vec<u32>,
+    tearable: Vec<u32>,
 }
 
 impl<'a> Exceptions<'a> {
@@ -74,8 +74,8 @@ impl<'a> Exceptions<'a> {
         if input.is_gauss_seidel_scene() {
             (found.skin, found.split) = (input.skins.constraints_of(set), split_at_once(set, input.scene));
         }
-        found.torn = input.tearing.map_or(Vec::new(), |mesh| mesh.bound(kind));
-        found.split.retain(|constraint| found.torn.binary_search(constraint).is_err());
+        found.tearable = input.tearing.map_or(Vec::new(), |mesh| mesh.tearable(kind));
+        found.split.retain(|constraint| found.tearable.binary_search(constraint).is_err());
         found
     }
 }
@@ -105,8 +105,8 @@ fn tiling(set: &ConstraintSet, input: ScheduleInput<'_>, apart: &[u32]) -> Tilin
 impl CompiledKind {
     pub(super) fn new(set: &ConstraintSet, input: ScheduleInput<'_>, chains: &Chains) -> Result<Self> {
         let (info, ScheduleInput { scene, settings, .. }) = (set.info, input);
-        let Exceptions { chained, skin, split, torn } = Exceptions::new(set, input, chains);
-        let apart = [skin.as_slice(), &split, &torn].concat();
+        let Exceptions { chained, skin, split, tearable } = Exceptions::new(set, input, chains);
+        let apart = [skin.as_slice(), &split, &tearable].concat();
         let tiling = tiling(set, input, &apart);
         // In the order of their records. Kinds of chains have no tiles and no trees.
         let mut ordered = [chained, tiling.order.as_slice()].concat();
@@ -152,7 +152,7 @@ impl CompiledKind {
             kind.check_loops()?;
         }
         kind.split(scene.entity_count(), settings.sweep)?;
-        kind.check_torn(&torn)?;
+        kind.check_tearable(&tearable)?;
         Ok(kind)
     }
 

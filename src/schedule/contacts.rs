@@ -108,11 +108,13 @@ impl ContactElements {
     pub fn new(scene: &Scene) -> Self {
         let count = scene.particle_count();
         let bodies = bodies(scene);
-        let follower = |particle: u32| follows(&scene.followers, particle) || scene.is_in_reserve(particle);
         let row = |particle: usize| {
             let [x, y, z] = scene.rest_positions[particle].map(f32::to_bits);
-            let material =
-                if follower(particle as u32) { UNTOUCHABLE } else { scene.particle_contacts[particle].0.into() };
+            let material = if scene.is_contactless(particle as u32) {
+                UNTOUCHABLE
+            } else {
+                scene.particle_contacts[particle].0.into()
+            };
             [x, y, z, bodies[particle] << 8 | material]
         };
         let particles: Vec<[u32; 4]> = (0..count).map(row).collect();
@@ -124,7 +126,7 @@ impl ContactElements {
         let mut covered = vec![false; count];
         edges.iter().flat_map(|&(a, b)| [a, b]).for_each(|particle| covered[particle as usize] = true);
         let (surface, alone): (Vec<u32>, Vec<u32>) =
-            (0..count as u32).filter(|&particle| !follower(particle)).partition(|&i| covered[i as usize]);
+            (0..count as u32).filter(|&particle| !scene.is_contactless(particle)).partition(|&i| covered[i as usize]);
         let mut elements = Vec::with_capacity(count + edges.len() + triangles.len());
         let mut firsts = [0; 5];
         elements.extend(surface.iter().map(|&i| [i, i, i, 0]));

@@ -316,7 +316,7 @@ impl TearMesh {
     }
 
     /// The bound constraints of a kind, in ascending order.
-    pub fn bound(&self, kind: usize) -> Vec<u32> {
+    pub fn tearable(&self, kind: usize) -> Vec<u32> {
         self.bonds[kind].iter().map(|bond| bond.constraint).collect()
     }
 
@@ -359,9 +359,9 @@ impl TearMesh {
 
 impl CompiledKind {
     /// `Ok` if all constraints that a tear may change have a colour.
-    pub fn check_torn(&self, torn: &[u32]) -> Result<()> {
+    pub fn check_tearable(&self, tearable: &[u32]) -> Result<()> {
         let split = &self.coloring.order[self.split.span.range()];
-        let count = split.iter().filter(|constraint| torn.binary_search(constraint).is_ok()).count() as u64;
+        let count = split.iter().filter(|constraint| tearable.binary_search(constraint).is_ok()).count() as u64;
         if count == 0 {
             return Ok(());
         }

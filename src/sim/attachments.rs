@@ -113,7 +113,7 @@ impl Attachments {
 
     /// Continues the id numbering of `before`, so ids of attachments added later differ from the old ones, and keeps its
     /// capacity.
-    pub fn after(self, before: &Self) -> Self {
+    pub fn continuing_ids_of(self, before: &Self) -> Self {
         let last_generation = self.last_generation.max(before.last_generation);
         Self { capacity: self.capacity.max(before.capacity), last_generation, ..self }
     }

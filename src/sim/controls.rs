@@ -119,7 +119,7 @@ impl Controls {
         let colliders = Colliders::new(&self.scene.colliders, self.scene.contact_materials.len()).unwrap_or_default();
         let tether_rows = self.tether_graph.tie(|particle| self.scene.is_pinned(particle));
         self.capacities.growths = 0;
-        self.reset_to(colliders.after(&self.colliders), tether_rows);
+        self.reset_to(colliders.continuing_ids_of(&self.colliders), tether_rows);
     }
 
     fn reset_to(&mut self, colliders: Colliders, tether_rows: Vec<TetherRow>) {
@@ -130,7 +130,7 @@ impl Controls {
         self.clear_all_targets();
         self.tether_rows = tether_rows;
         self.colliders = colliders;
-        self.attachments = Attachments::new(&self.scene).after(&self.attachments);
+        self.attachments = Attachments::new(&self.scene).continuing_ids_of(&self.attachments);
         self.reset_skinning();
         self.make_plan();
     }

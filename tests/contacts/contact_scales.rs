@@ -225,7 +225,7 @@ fn scales_change_while_a_scene_runs() {
 
 /// The smaller thickness lets triangles meet the sphere between their corners, which needs further passes.
 #[test]
-fn later_scales_keep_the_counters_and_anchors_of_contacts() {
+fn later_scales_keep_the_counters_of_contacts() {
     let gpu = common::gpu();
     let mut scene = scene_of(0.5, 0.5);
     let grid = ClothGrid { columns: 6, rows: 6, origin: [-0.25, 1.3, -0.25], ..Default::default() };

@@ -14,8 +14,8 @@ const THICKNESS: f32 = 0.005;
 /// A mesh whose edges have one triangle, at the openings, or two of opposite directions.
 #[test]
 fn the_mesh_of_a_shirt_is_a_surface_with_four_openings() {
-    for columns in [13.0, 26.0] {
-        let (positions, triangles) = shirt(2.0 * HALF_WIDTH / columns);
+    for columns in [14, 26] {
+        let (positions, triangles) = shirt(2.0 * HALF_WIDTH / columns as f32);
         let mut edges = std::collections::HashMap::new();
         for [a, b, c] in &triangles {
             for edge in [[a, b], [b, c], [c, a]] {
@@ -26,16 +26,17 @@ fn the_mesh_of_a_shirt_is_a_surface_with_four_openings() {
         // Each opening is one loop: its edges lead from vertex to vertex.
         let mut next: std::collections::HashMap<u32, u32> =
             edges.keys().filter(|[a, b]| !edges.contains_key(&[*b, *a])).map(|&[&a, &b]| (a, b)).collect();
-        let mut loops = 0;
+        let (mut loops, mut longest) = (0, 0);
         while let Some(&start) = next.keys().next() {
-            let mut at = start;
+            let (mut at, mut length) = (start, 0);
             while let Some(after) = next.remove(&at) {
-                at = after;
+                (at, length) = (after, length + 1);
             }
             assert_eq!(at, start, "an open border");
-            loops += 1;
+            (loops, longest) = (loops + 1, longest.max(length));
         }
         assert_eq!(loops, 4, "neck, hem and two sleeves");
+        assert_eq!(longest, 2 * columns, "the hem has the cells of front and back");
         assert!(positions.len() > 300 && triangles.len() > positions.len());
     }
 }

@@ -81,9 +81,10 @@ fn a_rest_shape_that_intersects_stays_unchanged() {
     scene.set_particle_contact(cloth.particles, material).unwrap();
     assert!(scene.intersections(&positions).unwrap().count > 20);
     let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 5, ..settings() });
-    let passes = pair.passes(20);
+    let passes = pair.passes(5);
     let difference = pair.first_difference(0.0, passes);
     assert!(difference.is_none() || !common::is_exact(&gpu), "{difference:#?}");
+    step(&gpu, &mut pair.solver, 15);
     assert_eq!(pair.solver.read_contacts().unwrap().crossings, Some(0));
     let moved = pair.solver.read_positions().unwrap().into_iter().zip(positions);
     let farthest = moved.map(|(a, b)| common::distance(a, b)).fold(0.0, f64::max);

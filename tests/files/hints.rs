@@ -87,6 +87,24 @@ fn a_sheet_thinner_than_its_cell_is_a_hint() {
     assert_eq!(sheet(0.05), [""; 0]);
 }
 
+/// The surface of a soft body follows its lattice, and only the lattice collides.
+#[test]
+fn particles_that_do_not_touch_a_sheet_give_no_hint() {
+    let hints_of = |default: &str, body: &str| {
+        let tetrahedron =
+            r#""positions": [[0,1,0], [1,1,0], [0,2,0], [0,1,1]], "triangles": [[0,2,1], [0,1,3], [0,3,2], [1,2,3]]"#;
+        hints(&format!(
+            r#"{{"version": 1, "parts": [{{"soft_body": {{"mesh": {{{tetrahedron}}}, "spacing": 0.5, "contact": "{body}"}}}}],
+                "contact_materials": [{{"name": "thick", "thickness": 0.1}}, {{"name": "default"{default}}}],
+                "colliders": [{{"shape": {{"mesh": {{"positions": [[0,0,0], [1,0,0], [0,0,1]], "triangles": [[0,2,1]], "open": true,
+                "cell": 0.04}}}}}}]}}"#
+        ))
+    };
+    assert_eq!(hints_of("", "thick"), [""; 0]);
+    assert_eq!(hints_of("", "default").len(), 1);
+    assert_eq!(hints_of(r#", "groups": [3], "touches": [4]"#, "default"), [""; 0]);
+}
+
 #[test]
 fn the_damping_of_a_rigid_cord_and_a_tearing_without_a_strain_are_hints() {
     let cord = r#"{"version": 1, "parts": [{"rope": {"from": [0,0,0], "to": [1,0,0], "segments": 2, "cord": {"linear_density": 0.1, "damping": 5}}}]}"#;

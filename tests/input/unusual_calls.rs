@@ -29,14 +29,24 @@ fn tearable() -> (Scene, supple::Cloth) {
 fn empty_and_reversed_ranges_change_nothing() {
     let gpu = gpu();
     let (mut scene, _) = rope();
-    let mut solver = common::solver(&gpu, &scene, Settings::default());
-    let mut reference = Reference::new(&scene, Settings::default()).unwrap();
+    let settings = Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() };
+    let mut unchanged = common::solver(&gpu, &scene, settings);
+    let mut solver = common::solver(&gpu, &scene, settings);
+    let mut reference = Reference::new(&scene, settings).unwrap();
+    common::step(&gpu, &mut solver, 1);
+    reference.step(1);
     for range in [1..1, 2..1, 3..3] {
         solver.set_contact_scales(range.clone(), &[]).unwrap();
         reference.set_contact_scales(range.clone(), &[]).unwrap();
         assert_eq!(scene.strain(range.clone(), scene.positions()).unwrap().max, 0.0);
-        scene.set_plasticity::<Distance>(range, Plasticity::default()).unwrap();
+        scene.set_plasticity::<Distance>(range, Plasticity { yield_strain: 0.0, ..Plasticity::default() }).unwrap();
     }
+    common::step(&gpu, &mut solver, 1);
+    reference.step(1);
+    common::step(&gpu, &mut unchanged, 2);
+    assert_eq!(solver.read_positions().unwrap(), unchanged.read_positions().unwrap());
+    assert_eq!(solver.read_contacts().unwrap(), unchanged.read_contacts().unwrap());
+    assert_eq!(solver.read_contacts().unwrap().searches, reference.read_contacts().unwrap().searches);
     solver.set_contact_scales(0..1, &[ContactScale::default()]).unwrap();
     for range in [1..1, 2..1, 4..4] {
         solver.set_contact_scales(range, &[]).unwrap();

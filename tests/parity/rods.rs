@@ -58,6 +58,34 @@ fn every_stage_of_rods_agrees_by_colours_clusters_and_splitting() {
     }
 }
 
+/// Chains of frames without segments.
+#[test]
+fn joints_without_segments_agree() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    scene.add_particle(supple::Particle::default()).unwrap();
+    let frames: Vec<_> = (0..5u16)
+        .map(|k| {
+            let (s, c) = (0.1 * f32::from(k * k)).sin_cos();
+            let orientation = supple::Orientation { rotation: [0.0, s, 0.0, c], ..supple::Orientation::default() };
+            scene.add_orientation(orientation).unwrap()
+        })
+        .collect();
+    for pair in frames.windows(2) {
+        scene.add(BendTwist::new([pair[0], pair[1]]), Material::compliant(0.1)).unwrap();
+    }
+    for execution in [Execution::Colors, Execution::Clusters] {
+        let mut pair = Pair::new(&gpu, &scene, Settings { execution, ..Settings::default() });
+        let before = pair.reference.read_orientations().unwrap();
+        pair.run(3, 1e-3, "whole steps");
+        let own = pair.solver.read_orientations().unwrap();
+        let expected = pair.reference.read_orientations().unwrap();
+        let apart = |a: &[f32; 4], b: &[f32; 4]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(own.iter().zip(&expected).all(|(a, b)| apart(a, b) < 1e-3), "{own:?} {expected:?}");
+        assert!(before.iter().zip(&expected).any(|(a, b)| apart(a, b) > 1e-2), "nothing moves");
+    }
+}
+
 #[test]
 fn moved_clamps_torques_and_resets_agree() {
     let gpu = common::gpu();

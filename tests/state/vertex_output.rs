@@ -84,7 +84,7 @@ fn words(gpu: &Context, buffer: &wgpu::Buffer) -> Vec<u32> {
     bytemuck::pod_collect_to_vec(&view)
 }
 
-/// The output of the tests: a base of 20 bytes; per vertex 56 bytes with position, normal, texture coordinates, tangent, and a
+/// The output of the tests: 20 bytes before the first vertex; per vertex 56 bytes with position, normal, texture coordinates, tangent, and a
 /// word between.
 struct Interleaved {
     buffer: wgpu::Buffer,

@@ -104,6 +104,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
     }
     progress.finish_and_clear();
-    outputs.finish()?;
-    warnings::print(&file, &backend, refused_tears)
+    let finished = outputs.finish();
+    finished.and(warnings::print(&file, &backend, refused_tears))
 }

@@ -110,10 +110,11 @@ impl Outputs {
                 caches.push(PointCache::create(&path, format, points, timing)?);
             }
         }
+        let obj = arguments.obj.as_deref().map(|folder| ObjSequence::create(folder, &shapes)).transpose()?;
         let usd = match &arguments.usd {
             None => None,
-            Some(path) if arguments.usd_clips => Some(Usd::create_with_clips(path, shapes.clone(), timing)?),
-            Some(path) => Some(Usd::create(path, shapes.clone(), timing, particles as usize)?),
+            Some(path) if arguments.usd_clips => Some(Usd::create_with_clips(path, shapes, timing)?),
+            Some(path) => Some(Usd::create(path, shapes, timing, particles as usize)?),
         };
         Ok(Self {
             positions: array(&arguments.positions(), &[particles, 3])?,
@@ -121,7 +122,7 @@ impl Outputs {
             lambda: array(&arguments.lambda, &[lambdas])?,
             kind,
             contacts: arguments.contacts.as_deref().map(|path| ContactsFile::create(path, file)).transpose()?,
-            obj: arguments.obj.as_deref().map(|folder| ObjSequence::create(folder, &shapes)).transpose()?,
+            obj,
             caches,
             usd,
             samples: 0,
@@ -172,9 +173,21 @@ impl Outputs {
         finished.extend(self.obj.map(|sequence| Ok(sequence.finish())));
         finished.extend(self.caches.into_iter().map(PointCache::finish));
         finished.extend(self.usd.map(Usd::finish));
-        for description in finished.iter().flatten() {
-            console::print(format_args!("wrote {description}"))?;
+        let (mut descriptions, mut failures) = (Vec::new(), Vec::new());
+        for result in finished {
+            match result {
+                Ok(description) => descriptions.push(description),
+                Err(failure) => failures.push(failure),
+            }
         }
-        finished.into_iter().find_map(Result::err).map_or(Ok(()), Err)
+        let printed =
+            descriptions.iter().try_for_each(|description| console::print(format_args!("wrote {description}")));
+        failures.extend(printed.err());
+        // The last one is returned.
+        let failure = failures.pop();
+        for failure in failures {
+            console::report(format_args!("error: {failure:#}"));
+        }
+        failure.map_or(Ok(()), Err)
     }
 }

@@ -1,4 +1,4 @@
-//! Contacts and forces on colliders, one line of JSON per frame.
+//! Contacts and forces on colliders, one line of JSON per sample.
 
 use super::partial::Partial;
 use crate::backend::Backend;
@@ -14,6 +14,7 @@ use supple::{ColliderForce, Pose};
 /// A line of the contacts file.
 #[derive(Serialize)]
 pub struct ContactSample<'a> {
+    /// The step.
     frame: u32,
     time: f64,
     pairs: u32,
@@ -43,7 +44,7 @@ pub struct ColliderSample<'a> {
     rotation: [f32; 4],
 }
 
-/// A contacts file that is written frame by frame.
+/// A contacts file that is written sample by sample.
 pub struct ContactsFile {
     // Dropped in this order: closed, then removed.
     writer: BufWriter<File>,

@@ -10,6 +10,9 @@ mod spool;
 pub mod usd;
 pub mod usd_text;
 
+use crate::console;
+use std::path::Path;
+
 /// The samples of an animation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timing {
@@ -29,4 +32,17 @@ pub struct Frame<'a> {
     pub velocities: &'a [[f32; 3]],
     /// Unit normals; empty if no writer needs them or the scene has no surfaces.
     pub normals: &'a [[f32; 3]],
+}
+
+/// Prints a warning if a folder has numbered files that this simulation has not written. `name` is the text before and after the number.
+fn warn_of_others(folder: &Path, name: [&str; 2], is_written: impl Fn(u32) -> bool) {
+    let [prefix, suffix] = name;
+    let number_of = |name: &str| name.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok();
+    let is_other = |name: &str| number_of(name).is_some_and(|number| !is_written(number));
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let others = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_other)).count();
+    if others > 0 {
+        let folder = folder.display();
+        console::warn(format_args!("{folder} also has {others} frames that this simulation has not written"));
+    }
 }

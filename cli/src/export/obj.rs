@@ -1,8 +1,8 @@
 //! Wavefront OBJ: one file per sample, with texture coordinates and normals.
 
-use super::Frame;
 use super::geometry::Shape;
 use super::partial::Partial;
+use super::{Frame, warn_of_others};
 use anyhow::Context as _;
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -10,8 +10,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// The file names before and after the step.
-const PREFIX: &str = "frame_";
-const SUFFIX: &str = ".obj";
+const NAME: [&str; 2] = ["frame_", ".obj"];
 
 /// A folder of files `frame_00000.obj`, numbered by step.
 pub struct ObjSequence {
@@ -40,7 +39,8 @@ impl ObjSequence {
 
     /// Writes the state after `step` steps.
     pub fn write(&mut self, step: u32, frame: &Frame) -> anyhow::Result<()> {
-        let (file, mut writer) = Partial::create(&self.folder.join(format!("{PREFIX}{step:05}{SUFFIX}")))?;
+        let [prefix, suffix] = NAME;
+        let (file, mut writer) = Partial::create(&self.folder.join(format!("{prefix}{step:05}{suffix}")))?;
         let mut write = || {
             let vector =
                 |values: &[[f32; 3]], particle: u32| values.get(particle as usize).copied().unwrap_or_default();
@@ -63,22 +63,8 @@ impl ObjSequence {
 
     /// Returns a description of the files, and prints a warning if the folder has other frames.
     pub fn finish(self) -> String {
-        let folder = self.folder.display();
-        let others = self.others();
-        if others > 0 {
-            crate::console::warn(format_args!(
-                "{folder} also has {others} frames that this simulation has not written"
-            ));
-        }
-        format!("{folder} [{} files]", self.steps.len())
-    }
-
-    /// The number of frames in the folder that were there before.
-    fn others(&self) -> usize {
-        let step_of = |name: &str| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.parse().ok();
-        let is_other = |step: u32| !self.steps.contains(&step);
-        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        entries.filter(|entry| entry.file_name().to_str().and_then(step_of).is_some_and(is_other)).count()
+        warn_of_others(&self.folder, NAME, |step| self.steps.contains(&step));
+        format!("{} [{} files]", self.folder.display(), self.steps.len())
     }
 }
 

@@ -26,19 +26,25 @@ fn write_failure(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 
+/// Checks that a path names no file, or one that may be replaced: renaming would replace a link, a device or a pipe by a file.
+fn check_replaceable(path: &Path) -> anyhow::Result<()> {
+    let failure = write_failure(path);
+    ensure!(!path.is_dir(), "{failure}: it is a folder");
+    ensure!(!path.exists() || path.is_file(), "{failure}: it is not a regular file");
+    let is_read_only = path.metadata().is_ok_and(|metadata| metadata.permissions().readonly());
+    ensure!(!is_read_only, "{failure}: it is read-only");
+    ensure!(path.exists() || !path.is_symlink(), "{failure}: it is a link to no file");
+    Ok(())
+}
+
 impl Partial {
     pub fn create(path: &Path) -> anyhow::Result<(Self, BufWriter<File>)> {
-        // Renaming would replace a link, a device or a pipe by a file.
         let (target, failure) = (resolved(path), write_failure(path));
         let name = target.file_name().with_context(|| format!("{failure}: it names no file"))?;
         let mut temporary = name.to_os_string();
         temporary.push(format!(".{}.part", std::process::id()));
         let temporary = target.with_file_name(temporary);
-        ensure!(!path.is_dir(), "{failure}: it is a folder");
-        ensure!(!path.exists() || path.is_file(), "{failure}: it is not a regular file");
-        let is_read_only = path.metadata().is_ok_and(|metadata| metadata.permissions().readonly());
-        ensure!(!is_read_only, "{failure}: it is read-only");
-        ensure!(path.exists() || !path.is_symlink(), "{failure}: it is a link to no file");
+        check_replaceable(path)?;
         let file = File::create(&temporary).context(failure)?;
         Ok((Self { path: path.into(), target, temporary }, BufWriter::new(file)))
     }
@@ -59,35 +65,42 @@ impl Partial {
     }
 }
 
-/// A folder of files under a temporary name until all are complete. If it is dropped earlier, it is removed.
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // After the rename there is nothing to remove.
+        std::fs::remove_file(&self.temporary).ok();
+    }
+}
+
+/// Files of a folder that lie in a temporary folder inside it until all are complete. If it is dropped earlier, they are removed.
 pub struct PartialFolder {
     target: PathBuf,
     temporary: PathBuf,
+    /// True if the folder did not exist.
+    is_new: bool,
 }
 
 impl PartialFolder {
     pub fn create(target: PathBuf) -> anyhow::Result<Self> {
-        let mut name = target.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".{}.part", std::process::id()));
-        let temporary = target.with_file_name(name);
+        let (temporary, is_new) = (target.join(format!("{}.part", std::process::id())), !target.exists());
         std::fs::create_dir_all(&temporary).with_context(|| write_failure(&target))?;
-        Ok(Self { target, temporary })
+        Ok(Self { target, temporary, is_new })
     }
 
-    /// The path of a file in the folder.
-    pub fn file(&self, name: &str) -> PathBuf {
-        self.temporary.join(name)
+    /// Creates a file of the folder.
+    pub fn file(&self, name: &str) -> anyhow::Result<(Partial, BufWriter<File>)> {
+        check_replaceable(&self.target.join(name))?;
+        Partial::create(&self.temporary.join(name))
     }
 
-    /// The final path.
+    /// The path of the folder.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Moves the files into the folder with the final name, in place of files of the same names.
+    /// Moves the files into the folder, in place of files of the same names.
     pub fn finish(self) -> anyhow::Result<()> {
         let move_files = || -> std::io::Result<()> {
-            std::fs::create_dir_all(&self.target)?;
             for entry in std::fs::read_dir(&self.temporary)? {
                 let entry = entry?;
                 std::fs::rename(entry.path(), self.target.join(entry.file_name()))?;
@@ -101,12 +114,9 @@ impl PartialFolder {
 impl Drop for PartialFolder {
     fn drop(&mut self) {
         std::fs::remove_dir_all(&self.temporary).ok();
-    }
-}
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        // After the rename there is nothing to remove.
-        std::fs::remove_file(&self.temporary).ok();
+        if self.is_new {
+            // A folder with files is not removed.
+            std::fs::remove_dir(&self.target).ok();
+        }
     }
 }

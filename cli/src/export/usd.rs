@@ -4,7 +4,7 @@ use super::geometry::Shape;
 use super::partial::{Partial, PartialFolder};
 use super::spool::Spool;
 use super::usd_text::{Attribute, ROOT, prim_names, prim_type, write_constants, write_head};
-use super::{Frame, Timing};
+use super::{Frame, Timing, warn_of_others};
 use crate::interrupt;
 use anyhow::{Context as _, ensure};
 use std::fs::File;
@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 const MAX_BYTES: u64 = 2 << 30;
 /// The approximate text of a vertex in a sample: position, velocity and normal.
 const VERTEX_BYTES: u64 = 120;
+
+/// The file names of clips before and after the sample.
+const CLIP: [&str; 2] = ["frame.", ".usda"];
 
 /// A stage that is written sample by sample.
 pub struct Usd {
@@ -63,7 +66,7 @@ impl Usd {
         match &mut self.samples {
             Samples::Spool(spool) => spool.write(frame),
             Samples::Clips(folder) => {
-                let (file, mut writer) = Partial::create(&folder.file(&clip_name(frame.sample)))?;
+                let (file, mut writer) = folder.file(&clip_name(frame.sample))?;
                 write_clip(&mut writer, &self.shapes, &self.names, Some(frame)).with_context(|| file.failure())?;
                 file.finish()
             }
@@ -76,7 +79,7 @@ impl Usd {
         let mut write = || match samples {
             Samples::Spool(spool) => write_stage(writer, shapes, names, *timing, spool),
             Samples::Clips(folder) => {
-                let (manifest, mut to) = Partial::create(&folder.file("manifest.usda"))?;
+                let (manifest, mut to) = folder.file("manifest.usda")?;
                 write_clip(&mut to, shapes, names, None)?;
                 manifest.finish()?;
                 let folder = folder.target().file_name().unwrap_or_default().to_string_lossy();
@@ -88,6 +91,7 @@ impl Usd {
         self.writer.flush().with_context(|| self.file.failure())?;
         let what = format!("{} [{} samples, {} prims]", self.file.name(), self.timing.samples, self.shapes.len());
         if let Samples::Clips(folder) = self.samples {
+            warn_of_others(folder.target(), CLIP, |sample| sample < self.timing.samples);
             folder.finish()?;
         }
         self.file.finish()?;
@@ -106,7 +110,8 @@ pub fn clip_folder(stage: &Path) -> PathBuf {
 }
 
 fn clip_name(sample: u32) -> String {
-    format!("frame.{sample:05}.usda")
+    let [prefix, suffix] = CLIP;
+    format!("{prefix}{sample:05}{suffix}")
 }
 
 fn expected_bytes(shapes: &[Shape], timing: Timing) -> u64 {

@@ -221,6 +221,7 @@ fn an_interrupt_removes_temporary_files() {
 #[test]
 fn closed_pipes_lose_no_files() {
     let folder = path("closed");
+    std::fs::remove_dir_all(&folder).ok();
     std::fs::create_dir_all(&folder).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_supple"));
     let outputs = ["--reference", "--frames", "2", "--out", "x.npy", "--velocities", "v.npy", "--usd", "x.usda"];
@@ -239,6 +240,8 @@ fn folders_and_read_only_files_are_not_replaced() {
     let same = refused(&[&scene("hanging_cloth.json"), "--frames", "1", "--out", "same", "--obj", "same"]);
     assert!(same.contains("same: two outputs cannot be written to one file"), "{same}");
     let locked = path("locked.npy");
+    // Of an earlier run.
+    std::fs::remove_file(&locked).ok();
     std::fs::write(&locked, "old").unwrap();
     let mut permissions = locked.metadata().unwrap().permissions();
     permissions.set_readonly(true);

@@ -242,6 +242,43 @@ fn usd_clips_have_the_same_samples_as_one_file() {
 }
 
 #[test]
+fn folders_of_clips_are_checked_before_the_simulation() {
+    let folder = path("clip_folders");
+    std::fs::remove_dir_all(&folder).ok();
+    mixed("clip_folders");
+    let bake = |frames: &'static str| {
+        let arguments = ["clip_folders/scene.json", "--reference", "--usd", "clip_folders/x.usda", "--usd-clips"];
+        [&arguments[..], &["--frames", frames]].concat()
+    };
+    let clips = folder.join("x_clips");
+    std::fs::write(&clips, "a file").unwrap();
+    let started = std::time::Instant::now();
+    let error = refused(&bake("1000000000"));
+    assert!(error.contains("cannot write") && error.contains("x_clips"), "{error} {:?}", started.elapsed());
+    std::fs::remove_file(&clips).unwrap();
+    // The folder may be a link.
+    #[cfg(unix)]
+    {
+        std::fs::create_dir(folder.join("elsewhere")).unwrap();
+        std::os::unix::fs::symlink("elsewhere", &clips).unwrap();
+    }
+    let [_, err] = baked(&bake("2"));
+    assert_eq!(err, "");
+    let [_, err] = baked(&bake("1"));
+    assert!(err.contains("x_clips also has 1 frames"), "{err}");
+    let files = |folder: &std::path::Path| std::fs::read_dir(folder).unwrap().count();
+    assert_eq!(files(&clips), 4, "three clips and the manifest");
+    let last = clips.join("frame.00001.usda");
+    let text = std::fs::read_to_string(&last).unwrap();
+    let mut permissions = last.metadata().unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&last, permissions).unwrap();
+    let error = refused(&bake("3"));
+    assert!(error.contains("frame.00001.usda: it is read-only"), "{error}");
+    assert_eq!((files(&clips), std::fs::read_to_string(&last).unwrap()), (4, text));
+}
+
+#[test]
 fn invalid_exports_are_reported_before_the_simulation() {
     mixed("invalid");
     let error = refused(&["invalid/scene.json", "--obj", "invalid/o", "--part", "shirt"]);

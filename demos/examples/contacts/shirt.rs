@@ -11,7 +11,7 @@ use supple_demos::Figures;
 use supple_demos::camera::Camera;
 
 /// A shirt that falls on the shoulders of a body of capsules, whose arms then swing up and down. `--columns` is the number
-/// of cells across the shirt.
+/// of cells across the shirt, and is rounded to an even one.
 pub fn shirt(arguments: &Arguments) -> anyhow::Result<Setup> {
     let [columns, _] = arguments.columns(26);
     let mut scene = Scene::new();

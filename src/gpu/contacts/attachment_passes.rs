@@ -13,7 +13,7 @@ use wgpu::BufferUsages;
 /// The passes of attachments.
 #[derive(Debug)]
 pub(super) struct AttachmentPasses {
-    /// In later iterations, and in the first of a substep.
+    /// `[0]`: for later iterations; `[1]`: for the first of a substep.
     solve: [Bound; 2],
     add_forces: Bound,
     finish: Bound,
@@ -38,9 +38,9 @@ impl AttachmentPasses {
         }
         let maker = Maker::new(binder.store.device());
         let first_iteration = maker.flags(queue, "first_iteration")?;
-        // Bound in place of those of a scene without colliders.
-        let none = |bytes| maker.empty("no_colliders", bytes, BufferUsages::STORAGE);
-        let colliders = [none(size_of::<ColliderRow>() as u64)?, none(32)?];
+        // Bound while the scene has no colliders.
+        let placeholder = |bytes| maker.empty("no_colliders", bytes, BufferUsages::STORAGE);
+        let colliders = [placeholder(size_of::<ColliderRow>() as u64)?, placeholder(32)?];
         let [rows, order, states] = &shared.attachments;
         let params = (Uniform, &shared.params);
         let text = |own: &str| [own, ROWS].join("\n");

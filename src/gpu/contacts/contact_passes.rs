@@ -36,10 +36,10 @@ pub(in crate::gpu) struct ContactPasses {
     search: SearchPasses,
     find: Bound,
     resolve: Option<Bound>,
-    /// In all iterations of a substep but the last, and in the last.
+    /// `[0]`: for all iterations of a substep but the last; `[1]`: for the last.
     solve: [Bound; 2],
     apply: Bound,
-    /// By round.
+    /// One pass for each round of division planes.
     divide: Vec<Bound>,
     truncate: Option<Bound>,
     /// `None` without contact events.

@@ -7,7 +7,7 @@ use crate::gpu::stage::Slot::{Read, Write};
 use crate::sim::controls::Controls;
 use wgpu::BufferUsages;
 
-/// Particles per mask.
+/// The number of particles for which a word of `collider_masks` says which colliders they touch.
 const MASK_BLOCK: u32 = 512;
 
 #[derive(Debug)]
