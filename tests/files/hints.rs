@@ -94,7 +94,7 @@ fn particles_that_do_not_touch_a_sheet_give_no_hint() {
         let tetrahedron =
             r#""positions": [[0,1,0], [1,1,0], [0,2,0], [0,1,1]], "triangles": [[0,2,1], [0,1,3], [0,3,2], [1,2,3]]"#;
         hints(&format!(
-            r#"{{"version": 1, "parts": [{{"soft_body": {{"mesh": {{{tetrahedron}}}, "spacing": 0.5, "contact": "{body}"}}}}],
+            r#"{{"version": 1, "parts": [{{"soft_body": {{"mesh": {{{tetrahedron}}}, "spacing": 0.5, "density": 1000, "elasticity": {{"neo_hookean": {{"young": 1e4, "poisson_ratio": 0.3}}}}, "contact": "{body}"}}}}],
                 "contact_materials": [{{"name": "thick", "thickness": 0.1}}, {{"name": "default"{default}}}],
                 "colliders": [{{"shape": {{"mesh": {{"positions": [[0,0,0], [1,0,0], [0,0,1]], "triangles": [[0,2,1]], "open": true,
                 "cell": 0.04}}}}}}]}}"#

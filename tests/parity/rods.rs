@@ -72,7 +72,7 @@ fn joints_without_segments_agree() {
         })
         .collect();
     for pair in frames.windows(2) {
-        scene.add(BendTwist::new([pair[0], pair[1]]), Material::compliant(0.1)).unwrap();
+        scene.add(BendTwist::new([pair[0], pair[1]]), Material::compliant(1e-6)).unwrap();
     }
     for execution in [Execution::Colors, Execution::Clusters] {
         let mut pair = Pair::new(&gpu, &scene, Settings { execution, ..Settings::default() });
