@@ -228,22 +228,29 @@ fn scales_change_while_a_scene_runs() {
 fn later_scales_keep_the_counters_of_contacts() {
     let gpu = common::gpu();
     let mut scene = scene_of(0.5, 0.5);
-    let grid = ClothGrid { columns: 6, rows: 6, origin: [-0.25, 1.3, -0.25], ..Default::default() };
+    let grid = ClothGrid { columns: 6, rows: 6, origin: [-0.25, 1.2, -0.25], ..Default::default() };
     let grid = ClothGrid { column_axis: [0.5, 0.0, 0.0], row_axis: [0.0, 0.0, 0.5], ..grid };
     let cloth = scene.add_cloth_grid(&grid).unwrap();
     scene.set_contact_scales(cloth.particles.clone(), &vec![thickness(1.0); 36]).unwrap();
     scene.add_collider(Collider::new(Shape::Sphere { radius: 1.0 }, [0.0; 3])).unwrap();
     let own = SelfCollision { pairs_per_particle: 128, ..SelfCollision::surfaces() };
-    let settings = Settings { self_collision: Some(own), ..Settings::default() };
+    let settings = Settings { self_collision: Some(own), collider_forces: true, ..Settings::default() };
     let mut solver = common::solver(&gpu, &scene, settings);
     let mut reference = Reference::new(&scene, settings).unwrap();
+    let forces = |solver: &supple::Solver, reference: &Reference| {
+        [solver.read_collider_forces().unwrap(), reference.read_collider_forces().unwrap()]
+    };
     let before = solver.plan().clone();
     common::step(&gpu, &mut solver, 4);
     reference.step(4);
+    let [own, expected] = forces(&solver, &reference);
+    assert!(own[0].force[1] < 0.0 && expected[0].force[1] < 0.0, "{own:?} {expected:?}");
     let scales = vec![thickness(0.02); 36];
     solver.set_contact_scales(cloth.particles.clone(), &scales).unwrap();
     reference.set_contact_scales(cloth.particles, &scales).unwrap();
     assert!(*solver.plan() != before, "triangles need no passes");
+    let [own, expected] = forces(&solver, &reference);
+    assert_eq!((&own, &own), (&expected, &vec![supple::ColliderForce::default()]));
     common::step(&gpu, &mut solver, 1);
     reference.step(1);
     let [own, expected] = [solver.read_contacts().unwrap(), reference.read_contacts().unwrap()];
