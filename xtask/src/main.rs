@@ -12,7 +12,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 const USAGE: &str = "\
 Usage: cargo xtask <command> [arguments]
@@ -51,6 +51,12 @@ fn build_options(arguments: &[OsString]) -> Vec<OsString> {
         }
     }
     options
+}
+
+/// The path of the example `adapters` in a message of cargo about a compiled target.
+fn adapters_program(message: &str) -> Option<&str> {
+    let (_, target) = message.split_once(r#""kind":["example"],"crate_types":["bin"],"name":"adapters""#)?;
+    target.split_once(r#""executable":""#)?.1.split('"').next()
 }
 
 /// The reason why the job did not run, with its exit code.
@@ -139,13 +145,17 @@ impl Workspace {
         Ok(Self { root, runtime_folder })
     }
 
-    fn cargo(&self) -> Command {
-        let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.current_dir(&self.root);
+    fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.root);
         if let Some(folder) = &self.runtime_folder {
-            cargo.env("XDG_RUNTIME_DIR", &folder.0);
+            command.env("XDG_RUNTIME_DIR", &folder.0);
         }
-        cargo
+        command
+    }
+
+    fn cargo(&self) -> Command {
+        self.command(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
     }
 
     /// `cargo test` of all packages.
@@ -155,18 +165,21 @@ impl Workspace {
         cargo
     }
 
-    /// Returns true if an adapter fits `SUPPLE_ADAPTER`.
+    /// Returns true if an adapter fits `SUPPLE_ADAPTER`. `build` contains options of `cargo build`.
     fn has_adapter(&self, build: &[OsString]) -> Result<bool, Failure> {
+        let failure = |code| Failure { code, message: "the check for a Vulkan adapter failed; see above".into() };
         let mut cargo = self.cargo();
+        // Not `cargo run`: it has no `--workspace`, and would compile crates again with fewer features.
+        cargo.arg("build").args(build).args(["--example", "adapters", "--message-format=json-render-diagnostics"]);
+        let output = cargo.stderr(Stdio::inherit()).output().map_err(|error| not_run(&cargo, error))?;
+        let messages = String::from_utf8_lossy(&output.stdout);
+        let program = messages.lines().find_map(adapters_program).filter(|_| output.status.success());
+        let program = program.ok_or_else(|| failure(exit_code(output.status).max(1)))?;
         // Standard output carries only that of the tests or of the demo.
-        cargo.arg("run").args(build).args(["--example", "adapters"]).stdout(io::stderr());
-        match run(&mut cargo)? {
+        match run(self.command(program).stdout(io::stderr()))? {
             0 => Ok(true),
             1 => Ok(false),
-            // It failed to compile or crashed, which no driver would fix.
-            code => {
-                Err(Failure { code, message: "the check for a Vulkan adapter could not be made; see above".into() })
-            }
+            code => Err(failure(code)),
         }
     }
 
@@ -212,7 +225,7 @@ fn demo(arguments: &[OsString]) -> Result<u8, Failure> {
 
 fn test(arguments: &[OsString]) -> Result<u8, Failure> {
     let workspace = Workspace::new()?;
-    workspace.provide_adapter(&build_options(arguments))?;
+    workspace.provide_adapter(&[vec!["--workspace".into()], build_options(arguments)].concat())?;
     if arguments.is_empty() {
         return suite::run_all(&workspace);
     }
@@ -247,6 +260,13 @@ mod tests {
 
     fn strings(words: &[&str]) -> Vec<OsString> {
         words.iter().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_example_is_found_among_the_messages_of_cargo() {
+        let message = r#"{"reason":"compiler-artifact","target":{"kind":["example"],"crate_types":["bin"],"name":"adapters","src_path":"/a.rs"},"executable":"/target/adapters","fresh":true}"#;
+        assert_eq!(adapters_program(message), Some("/target/adapters"));
+        assert_eq!(adapters_program(&message.replace(r#""name":"adapters""#, r#""name":"cloth""#)), None);
     }
 
     #[test]
