@@ -1,4 +1,4 @@
-//! A GPU physics solver for cloth, ropes, soft bodies, rigid bodies and balloons.
+//! A GPU physics solver for cloth, ropes, rods, soft bodies, rigid bodies and balloons.
 //!
 //! It implements extended position based dynamics (XPBD, Macklin, Müller, Chentanez 2016) as wgpu compute passes.
 //!
@@ -52,6 +52,7 @@
 //! | feature | default | content |
 //! |---|---|---|
 //! | `native` | yes | the Vulkan, Metal and DX12 backends of wgpu |
+//! | `webgpu` | no | WebGPU in a browser |
 //! | `mesh-colliders` | yes | colliders from triangle meshes and convex hulls (`Shape::mesh`, `Shape::sheet`, `Shape::ConvexHull`) |
 //! | `scene-file` | no | scenes from JSON files (`supple::scene_file`) |
 //! | `scene-schema` | no | the JSON Schema of these files |

@@ -13,7 +13,7 @@ use supple_demos::{Demo, Figures, Options, Script, headless, window};
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-Drag to pull the cloth or to orbit; scroll to zoom. Space pauses, N runs one step, R resets, P toggles the pins, \
+Drag to pull the cloth or to orbit; scroll to zoom. Space pauses, N runs one step, R resets, P toggles the pins, W the wind, \
 C changes the colours (strain, constraints), Q closes the window. The panel shows pins and contacts. \
 \"save settings\" or Ctrl+S writes its settings to the scene file. Colliders of triangle meshes are not drawn.")]
 pub struct Arguments {

@@ -94,7 +94,7 @@ struct Arguments {
     /// Rotation of the camera about the vertical [degrees]
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     yaw: f32,
-    /// First run without contacts between particles, to measure their cost
+    /// With --headless: first run without contacts between particles, to measure their cost
     #[arg(long)]
     compare: bool,
 }
