@@ -46,10 +46,10 @@ fn run(count: u32, executions: &[(&str, Execution)]) -> Result<()> {
     for (air, wind) in [("in no air", None), ("in wind", Some(breeze))] {
         for &(name, execution) in executions {
             let settings = Settings { execution, wind, ..Settings::default() };
-            let start = Instant::now();
             let mut scene = Scene::new();
             (0..count).try_for_each(|flag| add_flag(&mut scene, place(flag)))?;
             let gpu = Context::new(supple::required_limits_with(&scene, &settings))?;
+            let start = Instant::now();
             let mut solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings)?;
             let compile_ms = start.elapsed().as_secs_f64() * 1e3;
             let bytes = solver.memory_bytes() as f64 / f64::from(solver.particle_count());

@@ -1,16 +1,8 @@
 //! Standard output and standard error of the commands.
 
-use anyhow::Context as _;
 use std::fmt::Display;
-use std::io::{self, ErrorKind, Write as _};
-
-/// Prints a line. A reader that has closed the pipe, such as `head`, is no error.
-pub fn print(line: impl Display) -> anyhow::Result<()> {
-    match writeln!(io::stdout(), "{line}") {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => written.context("cannot write to standard output"),
-    }
-}
+use std::io::{self, Write as _};
+pub use supple_demos::print;
 
 /// Prints a warning; it is lost if standard error is closed.
 pub fn warn(message: impl Display) {

@@ -7,7 +7,7 @@ use clap::Parser as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use supple::scene_file::{Part, SceneFile};
-use supple::{Pose, Settings, Solver};
+use supple::{Pose, Scene, Settings, Shape, Solver};
 use supple_demos::camera::Camera;
 use supple_demos::{Demo, Figures, Options, Script, headless, window};
 
@@ -64,6 +64,7 @@ fn demo(file: SceneFile, path: &Path) -> Demo {
     let mut demo = Demo { title: "scene", scene, settings, wind: settings.wind, ..Demo::default() };
     demo.edges = hull(file.parts.iter().map(|part| part.edges.clone()));
     (demo.camera, demo.ground) = camera(file.scene.positions());
+    demo.ground = floor(&file.scene).unwrap_or(demo.ground);
     // Ropes and rods stay visible in large scenes.
     let radius = (0.002 * demo.camera.distance).max(0.006);
     demo.rods = file.parts.iter().filter_map(|part| Some((line(part)?, radius))).collect();
@@ -108,6 +109,14 @@ fn camera(positions: &[[f32; 3]]) -> (Camera, f32) {
     // A hanging cloth falls below its start.
     let ground = low[1] - 0.75 * size;
     (Camera { target: center.into(), distance, yaw: 0.6, pitch: 0.35 }, ground)
+}
+
+/// The height of the lowest horizontal half-space.
+fn floor(scene: &Scene) -> Option<f32> {
+    // The normal of a half-space is its y axis, of height 1 - 2 (x² + z²).
+    let is_level = |&Pose { rotation: [x, _, z, _], .. }: &Pose| x * x + z * z < 5e-5;
+    let floors = scene.colliders().iter().filter(|collider| matches!(collider.shape, Shape::HalfSpace));
+    floors.map(|floor| floor.pose).filter(is_level).map(|pose| pose.position[1]).reduce(f32::min)
 }
 
 /// The targets, colliders and forces of a scene file.

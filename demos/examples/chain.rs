@@ -43,7 +43,7 @@ fn main() -> anyhow::Result<()> {
     supple_demos::run(demo, &options, |report| {
         if !options.json {
             for (particle, [x, y, z]) in report.positions.iter().enumerate() {
-                println!("particle {particle:2}: {x:8.4} {y:8.4} {z:8.4} m");
+                supple_demos::print(format_args!("particle {particle:2}: {x:8.4} {y:8.4} {z:8.4} m"))?;
             }
         }
         // A swinging chain has up to about five times its weight as tension, and up to 30 times if its end whips.

@@ -3,7 +3,7 @@
 use super::measure::{early_and_late_medians, median, peak_memory_mib, resident_memory_mib};
 use super::outputs::{Outputs, cannot_write};
 use super::trace::{FrameTimes, Trace};
-use super::{Demo, Figures, Options};
+use super::{Demo, Figures, Options, print};
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -74,34 +74,35 @@ pub struct Report {
 
 impl Report {
     pub fn print(&self, json: bool) -> anyhow::Result<()> {
-        if json {
-            // Serialized through a map, in which a value of the script replaces a field of the same name.
-            println!("{}", serde_json::to_value(self)?);
-            return Ok(());
-        }
-        println!("{} ({})", self.adapter, self.backend);
-        println!("{} particles, {} constraints in {} colours", self.particles, self.constraints, self.colors);
-        println!(
-            "{} frames of {} substeps: {:.2} ms a frame (median; {:.2} to {:.2}), {:.1} million projections a second",
-            self.frames,
-            self.substeps,
-            self.ms_per_frame_median,
-            self.ms_per_frame_min,
-            self.ms_per_frame_max,
-            self.projections_per_second / 1e6,
-        );
+        // Serialized through a map, in which a value of the script replaces a field of the same name.
+        print(if json { serde_json::to_value(self)?.to_string() } else { self.text() })
+    }
+
+    fn text(&self) -> String {
+        let mut lines = vec![
+            format!("{} ({})", self.adapter, self.backend),
+            format!("{} particles, {} constraints in {} colours", self.particles, self.constraints, self.colors),
+            format!(
+                "{} frames of {} substeps: {:.2} ms a frame (median; {:.2} to {:.2}), {:.1} million projections a second",
+                self.frames,
+                self.substeps,
+                self.ms_per_frame_median,
+                self.ms_per_frame_min,
+                self.ms_per_frame_max,
+                self.projections_per_second / 1e6,
+            ),
+        ];
         if let Some(gpu) = self.gpu_ms_per_frame_median {
-            println!("of these {gpu:.2} ms on the GPU; {:.3} ms to record", self.recording_ms_median);
+            lines.push(format!("of these {gpu:.2} ms on the GPU; {:.3} ms to record", self.recording_ms_median));
         }
-        for (name, value) in self.profile.iter().flatten() {
-            println!("  {name}: {:.3} ms a frame", value.as_f64().unwrap_or(f64::NAN));
-        }
-        for (name, value) in &self.figures {
-            println!("{name}: {value}");
-        }
-        println!("strain: mean {:.3} %, max {:.2} %", self.mean_strain * 100.0, self.max_strain * 100.0);
-        println!("kinetic energy {:.4} J, lowest point {:.3} m", self.kinetic_energy, self.lowest_point);
-        Ok(())
+        let profile = self.profile.iter().flatten();
+        lines.extend(
+            profile.map(|(name, time)| format!("  {name}: {:.3} ms a frame", time.as_f64().unwrap_or(f64::NAN))),
+        );
+        lines.extend(self.figures.iter().map(|(name, value)| format!("{name}: {value}")));
+        lines.push(format!("strain: mean {:.3} %, max {:.2} %", self.mean_strain * 100.0, self.max_strain * 100.0));
+        lines.push(format!("kinetic energy {:.4} J, lowest point {:.3} m", self.kinetic_energy, self.lowest_point));
+        lines.join("\n")
     }
 }
 

@@ -28,10 +28,13 @@ pub mod timer;
 pub mod trace;
 pub mod window;
 
+use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches};
 pub use demo::{Demo, Figures, Script};
 pub use hung::{breeze, jitter, wind_of_speed};
+use std::fmt::Display;
+use std::io::{self, ErrorKind, Write as _};
 use std::path::PathBuf;
 use supple::gpu::{Context, fastest_execution};
 use supple::{Execution, Method, Settings, Sweep};
@@ -161,9 +164,24 @@ pub fn read<Arguments: FromArgMatches>(command: clap::Command) -> Arguments {
     Arguments::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
 }
 
+/// Prints a line. A reader that has closed the pipe, such as `head`, is no error.
+pub fn print(line: impl Display) -> anyhow::Result<()> {
+    match writeln!(io::stdout(), "{line}") {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("cannot write to standard output"),
+    }
+}
+
+/// Parses a number that is neither infinite nor NaN.
+pub fn finite(text: &str) -> anyhow::Result<f32> {
+    let value: f32 = text.parse()?;
+    anyhow::ensure!(value.is_finite(), "it must be finite");
+    Ok(value)
+}
+
 /// Returns true if the option is on the command line: each scene of `contacts` has its own defaults.
 pub fn is_given(option: &str) -> bool {
-    std::env::args().any(|argument| argument.starts_with(option))
+    std::env::args_os().any(|argument| argument.to_string_lossy().starts_with(option))
 }
 
 impl Options {

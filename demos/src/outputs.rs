@@ -2,7 +2,7 @@
 
 use super::obj::Sequence;
 use super::picture::{Film, ImageRenderer};
-use super::{Demo, Options};
+use super::{Demo, Options, print};
 use anyhow::Context as _;
 use std::path::Path;
 use supple::Solver;
@@ -26,6 +26,7 @@ impl<'a> Outputs<'a> {
         for path in options.png.iter().chain(&options.gif).chain(&options.positions).chain(&options.trace) {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             anyhow::ensure!(folder.is_dir(), "{}: there is no folder {}", cannot_write(path), folder.display());
+            anyhow::ensure!(!path.is_dir(), "{}: it is a folder", cannot_write(path));
         }
         if let Some(path) = &options.png {
             let format = image::ImageFormat::from_path(path).with_context(|| cannot_write(path))?;
@@ -80,7 +81,7 @@ impl<'a> Outputs<'a> {
             write_positions(path, positions).with_context(|| cannot_write(path))?;
         }
         for path in options.png.iter().chain(&options.gif).filter(|_| !options.json) {
-            println!("wrote {}", path.display());
+            print(format_args!("wrote {}", path.display()))?;
         }
         Ok(())
     }

@@ -37,31 +37,40 @@ impl ImageRenderer {
     }
 
     pub fn render(&mut self, gpu: &Context, demo: &Demo, solver: &Solver) -> anyhow::Result<RgbaImage> {
-        let (width, height) = self.size;
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         let view = self.texture.create_view(&Default::default());
         self.renderer.draw(&mut encoder, &view, self.size, solver, demo, ColorView::Cloth);
-        let stride = (width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
-        let staging = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("picture"),
-            size: u64::from(stride) * u64::from(height),
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(stride), rows_per_image: None };
-        let destination = wgpu::TexelCopyBufferInfo { buffer: &staging, layout };
-        encoder.copy_texture_to_buffer(self.texture.as_image_copy(), destination, self.texture.size());
-        let (sender, receiver) = mpsc::channel();
-        encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., move |result| {
-            let _ = sender.send(result);
-        });
-        gpu.queue.submit([encoder.finish()]);
-        gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
-        receiver.recv()??;
-        let view = staging.get_mapped_range(..)?;
-        let rows = view.chunks_exact(stride as usize).flat_map(|row| &row[..width as usize * 4]);
-        RgbaImage::from_raw(width, height, rows.copied().collect()).ok_or_else(|| anyhow::anyhow!("picture too short"))
+        read_texture(gpu, encoder, &self.texture)
     }
+}
+
+/// Submits the commands of an encoder, and reads a texture of 4 bytes per texel after them.
+pub fn read_texture(
+    gpu: &Context,
+    mut encoder: wgpu::CommandEncoder,
+    texture: &wgpu::Texture,
+) -> anyhow::Result<RgbaImage> {
+    let (width, height) = (texture.width(), texture.height());
+    let stride = (width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
+    let staging = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("picture"),
+        size: u64::from(stride) * u64::from(height),
+        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    let layout = wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(stride), rows_per_image: None };
+    let destination = wgpu::TexelCopyBufferInfo { buffer: &staging, layout };
+    encoder.copy_texture_to_buffer(texture.as_image_copy(), destination, texture.size());
+    let (sender, receiver) = mpsc::channel();
+    encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., move |result| {
+        let _ = sender.send(result);
+    });
+    gpu.queue.submit([encoder.finish()]);
+    gpu.device.poll(wgpu::PollType::wait_indefinitely())?;
+    receiver.recv()??;
+    let view = staging.get_mapped_range(..)?;
+    let rows = view.chunks_exact(stride as usize).flat_map(|row| &row[..width as usize * 4]);
+    RgbaImage::from_raw(width, height, rows.copied().collect()).ok_or_else(|| anyhow::anyhow!("picture too short"))
 }
 
 /// A GIF that is written picture by picture, at half the picture size.

@@ -1,6 +1,5 @@
 //! The surface of a window: its device, its size, and the textures that are drawn to.
 
-use super::Demo;
 use std::sync::Arc;
 use supple::gpu::{Context, choose_adapter, instance_flags};
 use supple::wgpu;
@@ -16,21 +15,24 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Opens a device for the demo that can draw to the window.
-    pub fn open(event_loop: &ActiveEventLoop, window: Arc<Window>, demo: &Demo) -> anyhow::Result<(Context, Self)> {
+    /// Opens a device with these limits that can draw to the window, in the format that `choose` selects of those of the surface.
+    pub fn open(
+        event_loop: &ActiveEventLoop,
+        window: Arc<Window>,
+        limits: wgpu::Limits,
+        choose: impl FnOnce(&[wgpu::TextureFormat]) -> anyhow::Result<wgpu::TextureFormat>,
+    ) -> anyhow::Result<(Context, Self)> {
         let display = Box::new(event_loop.owned_display_handle());
         let descriptor = wgpu::InstanceDescriptor::new_with_display_handle_from_env(display);
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor { flags: instance_flags(), ..descriptor });
         let surface = instance.create_surface(window.clone())?;
         let adapter = choose_adapter(&instance, Some(&surface))?;
-        let gpu = Context::on(adapter, supple::required_limits_with(&demo.scene, &demo.settings))?;
+        let gpu = Context::on(adapter, limits)?;
         let size = window.inner_size();
         let mut config = surface
             .get_default_config(&gpu.adapter, size.width.max(1), size.height.max(1))
             .ok_or_else(|| anyhow::anyhow!("{} cannot draw to this window", gpu.adapter_name()))?;
-        // egui blends in sRGB bytes.
-        let formats = surface.get_capabilities(&gpu.adapter).formats;
-        config.format = egui_wgpu::preferred_framebuffer_format(&formats)?;
+        config.format = choose(&surface.get_capabilities(&gpu.adapter).formats)?;
         surface.configure(&gpu.device, &config);
         Ok((gpu, Self { window, instance, surface, config }))
     }

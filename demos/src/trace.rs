@@ -2,6 +2,7 @@
 //! action of the host.
 
 use serde_json::{Value, json};
+use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 use supple::gpu::Profile;
@@ -54,8 +55,8 @@ impl Trace {
     }
 
     pub fn write(&self, path: &Path) -> anyhow::Result<()> {
-        let file = std::io::BufWriter::new(std::fs::File::create(path)?);
-        serde_json::to_writer(file, &json!({ "displayTimeUnit": "ms", "traceEvents": self.events }))?;
-        Ok(())
+        let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+        serde_json::to_writer(&mut file, &json!({ "displayTimeUnit": "ms", "traceEvents": self.events }))?;
+        Ok(file.flush()?)
     }
 }

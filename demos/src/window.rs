@@ -92,7 +92,11 @@ impl App {
         let attributes =
             Window::default_attributes().with_title(format!("supple: {}", self.demo.title)).with_inner_size(size);
         let window = Arc::new(event_loop.create_window(attributes)?);
-        let (gpu, screen) = Screen::open(event_loop, window.clone(), &self.demo)?;
+        let limits = supple::required_limits_with(&self.demo.scene, &self.demo.settings);
+        let (gpu, screen) = Screen::open(event_loop, window.clone(), limits, |formats| {
+            // egui blends in sRGB bytes.
+            Ok(egui_wgpu::preferred_framebuffer_format(formats)?)
+        })?;
         software::shrink(&gpu, &mut self.demo)?;
         self.execution.measure(&gpu, &mut self.demo)?;
         let solver = Solver::new(&gpu.device, &gpu.queue, &self.demo.scene, self.demo.settings)?;
@@ -146,9 +150,11 @@ impl App {
                 state.orbiting = !state.grab(&self.demo)?;
             }
             WindowEvent::MouseInput { state: ElementState::Pressed, .. } => state.orbiting = true,
-            WindowEvent::MouseInput { state: ElementState::Released, .. } => {
+            WindowEvent::MouseInput { state: ElementState::Released, button, .. } => {
                 state.orbiting = false;
-                state.release_grip()?;
+                if button == MouseButton::Left {
+                    state.release_grip()?;
+                }
             }
             // Keys that are held when the window gains focus are synthetic.
             WindowEvent::KeyboardInput { event, is_synthetic: false, .. }

@@ -42,7 +42,7 @@ async function load() {
   busy = false;
   // The page may have been resized, and the slider moved, meanwhile.
   fit();
-  if (particles() !== count) await load();
+  if (!Object.is(particles(), count)) await load();
 }
 
 function fit() {

@@ -67,7 +67,12 @@ fn build(workspace: &Workspace) -> Result<Vec<String>, Failure> {
             message: "the tests failed to compile; see above".into(),
         });
     }
-    Ok(String::from_utf8_lossy(&output.stdout).lines().filter_map(test_name).map(str::to_owned).collect())
+    let names: Vec<String> =
+        String::from_utf8_lossy(&output.stdout).lines().filter_map(test_name).map(str::to_owned).collect();
+    if names.is_empty() {
+        return Err(Failure::new("cargo names no integration tests"));
+    }
+    Ok(names)
 }
 
 /// The name of the integration test in a message of cargo about a compiled target.

@@ -239,7 +239,7 @@ pub fn measure(name: &str, drape: &Drape, frames: u32, ready: Ready) -> Result<L
         max_strain_late: maxima.and_then(|all| all.into_iter().reduce(f64::max)),
         kinetic_energy: last.kinetic_energy,
         lowest_y: last.lowest_y,
-        rss_mb: measure::peak_memory_mb(),
+        rss_mb: measure::peak_memory_mib(),
         threads: std::thread::available_parallelism().ok().map(|count| count.get() as u32),
         frames,
         note,

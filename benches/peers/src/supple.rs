@@ -1,6 +1,6 @@
 //! supple, through its public API.
 
-use crate::common::play;
+use crate::common::run_frame;
 use crate::drape::{DT, Drape, Simulation, Ready, SUBSTEPS, State};
 use anyhow::Result;
 use supple::gpu::{Context, Timestamps};
@@ -78,7 +78,7 @@ struct Cloth {
 impl Simulation for Cloth {
     fn run_frame(&mut self) -> Result<Option<f64>> {
         let Self { gpu, solver, timestamps } = self;
-        let frame = play(gpu, timestamps.as_ref(), |encoder, timestamps| solver.encode_timed(encoder, 1, timestamps));
+        let frame = run_frame(gpu, timestamps.as_ref(), |encoder, timestamps| solver.encode_timed(encoder, 1, timestamps));
         Ok(frame.map_err(anyhow::Error::from_boxed)?.gpu)
     }
 

@@ -80,7 +80,7 @@ struct Arguments {
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
     spin: f32,
     /// Turns of one end of the twister relative to the other
-    #[arg(long, default_value_t = 5.0)]
+    #[arg(long, default_value_t = 5.0, allow_negative_numbers = true, value_parser = turns)]
     turns: f32,
     /// Speed of the bullet [m/s]
     #[arg(long, default_value_t = 100.0)]
@@ -92,7 +92,7 @@ struct Arguments {
     #[arg(long, default_value_t = 25.0)]
     angle: f32,
     /// Rotation of the camera about the vertical [degrees]
-    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true, value_parser = supple_demos::finite)]
     yaw: f32,
     /// With --headless: first run without contacts between particles, to measure their cost
     #[arg(long)]
@@ -212,6 +212,13 @@ fn make(arguments: &Arguments, alone: bool, ms_without_contacts: Option<f64>) ->
     Ok((demo, options, check))
 }
 
+/// Parses the number of turns of the twister.
+fn turns(text: &str) -> anyhow::Result<f32> {
+    let turns = supple_demos::finite(text)?;
+    ensure!(turns.abs() <= 1000.0, "it must be at most 1000 either way");
+    Ok(turns)
+}
+
 /// Parses the command line; the help marks options whose default depends on the scene.
 fn parse() -> Arguments {
     let hidden = |command: clap::Command, option: &'static str| {
@@ -228,7 +235,7 @@ fn main() -> anyhow::Result<()> {
     let mut ms_without_contacts = None;
     if arguments.compare && arguments.options.headless {
         let (mut demo, mut options, _) = make(&arguments, true, None)?;
-        (options.png, options.gif, options.obj) = (None, None, None);
+        (options.png, options.gif, options.obj, options.pictures) = (None, None, None, None);
         (options.positions, options.trace, options.profile) = (None, None, false);
         ms_without_contacts = Some(headless::run(&mut demo, &options)?.ms_per_frame_median);
     }

@@ -1,6 +1,6 @@
 //! Piles of cloth: on the ground, on a cylinder, in a bowl.
 
-use crate::cloths::{PARTICLES, SURFACES, add, crossed, demo, sheet};
+use crate::cloths::{PARTICLES, SURFACES, add, crossed, demo, never_crossed, sheet};
 use crate::{Arguments, Setup};
 use anyhow::ensure;
 use glam::{Quat, Vec3};
@@ -59,17 +59,7 @@ pub fn cylinder(arguments: &Arguments) -> anyhow::Result<Setup> {
     let camera = Camera { target: Vec3::new(0.0, 0.0, 0.0), distance: 2.3, yaw: 0.9, pitch: 0.35 };
     let mut demo = demo(scene, &cloths, camera);
     demo.ground = -0.6;
-    Ok(Setup {
-        demo,
-        level: SURFACES,
-        check: Box::new(|report| {
-            crossed(report)?;
-            let worst = &report.figures["self_intersections_max"];
-            ensure!(worst == 0, "cloth has passed through cloth {worst} times");
-            Ok(())
-        }),
-        ..Setup::default()
-    })
+    Ok(Setup { demo, level: SURFACES, check: Box::new(never_crossed), ..Setup::default() })
 }
 
 /// Cloths of 1 m in a bowl: the inside of a two-sided sphere of 1 m radius.

@@ -2,11 +2,14 @@
 //! instance pool.
 
 use crate::Crowd;
+use anyhow::Context as _;
 use glam::Mat4;
 use std::path::Path;
 use supple::gpu::Context;
 use supple::wgpu::{self, util::DeviceExt};
 use supple_demos::camera::Camera;
+use supple_demos::outputs::cannot_write;
+use supple_demos::picture::read_texture;
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 const IMAGE_SIZE: wgpu::Extent3d = wgpu::Extent3d { width: 960, height: 600, depth_or_array_layers: 1 };
@@ -216,20 +219,5 @@ pub fn render_to_file(gpu: &Context, crowd: &Crowd, path: &Path) -> anyhow::Resu
     });
     let mut encoder = device.create_command_encoder(&Default::default());
     Renderer::new(gpu, crowd, format).draw(gpu, &mut encoder, crowd, &crowd.camera(), &picture);
-    let staging = device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some("picture"),
-        size: u64::from(IMAGE_SIZE.width * IMAGE_SIZE.height * 4),
-        usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-        mapped_at_creation: false,
-    });
-    let layout =
-        wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(IMAGE_SIZE.width * 4), rows_per_image: None };
-    let target = wgpu::TexelCopyBufferInfo { buffer: &staging, layout };
-    encoder.copy_texture_to_buffer(picture.as_image_copy(), target, IMAGE_SIZE);
-    encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., |_| {});
-    gpu.queue.submit([encoder.finish()]);
-    device.poll(wgpu::PollType::wait_indefinitely())?;
-    let pixels = staging.get_mapped_range(..)?.to_vec();
-    image::save_buffer(path, &pixels, IMAGE_SIZE.width, IMAGE_SIZE.height, image::ExtendedColorType::Rgba8)?;
-    Ok(())
+    read_texture(gpu, encoder, &picture)?.save(path).with_context(|| cannot_write(path))
 }

@@ -13,7 +13,7 @@ mod window;
 
 use clap::Parser;
 use glam::{Quat, Vec3};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use supple::gpu::{Context, Timestamps};
 use supple::wgpu;
@@ -54,7 +54,7 @@ struct Arguments {
     #[arg(long, default_value_t = 20)]
     substeps: u32,
     /// Mean speed of the wind [m/s]; 0 for no air
-    #[arg(long, default_value_t = 4.0)]
+    #[arg(long, default_value_t = 4.0, allow_negative_numbers = true, value_parser = supple_demos::finite)]
     wind: f32,
     /// Balls that push the flags
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
@@ -74,6 +74,11 @@ fn main() -> anyhow::Result<()> {
             window::Outcome::Closed => return Ok(()),
             window::Outcome::NoDisplay(reason) => eprintln!("no window ({reason}): running headless"),
         }
+    }
+    if let Some(folder) =
+        arguments.png.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty())
+    {
+        anyhow::ensure!(folder.is_dir(), "there is no folder {}", folder.display());
     }
     let start = Instant::now();
     let (flag, settings) = (flag()?, arguments.settings());
@@ -123,7 +128,7 @@ fn main() -> anyhow::Result<()> {
         "max_strain": max_strain,
         "non_finite_count": non_finite_count,
     });
-    println!("{}", if arguments.json { report.to_string() } else { serde_json::to_string_pretty(&report)? });
+    supple_demos::print(if arguments.json { report.to_string() } else { serde_json::to_string_pretty(&report)? })?;
     if let Some(path) = &arguments.png {
         draw::render_to_file(&gpu, &crowd, path)?;
     }
@@ -186,7 +191,7 @@ impl Crowd {
     fn change(&mut self) -> supple::Result<()> {
         let count = self.ids.len() as u32;
         for change in 0..CHANGES {
-            let number = (self.frame * CHANGES + change) * 7 % count;
+            let number = (self.frame * CHANGES + change) % count;
             self.flags.remove(self.ids[number as usize])?;
             self.ids[number as usize] = self.flags.spawn(&raised(number, count))?;
             let other = self.ids[((number + count / 2) % count) as usize];

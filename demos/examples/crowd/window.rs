@@ -2,11 +2,14 @@
 
 use crate::draw::Renderer;
 use crate::{Arguments, Crowd, flag};
+use anyhow::Context as _;
 use glam::Vec2;
 use std::sync::Arc;
-use supple::gpu::{Context, choose_adapter, instance_flags};
+use std::time::{Duration, Instant};
+use supple::gpu::Context;
 use supple::{Instances, wgpu};
 use supple_demos::camera::Camera;
+use supple_demos::screen::Screen;
 use winit::application::ApplicationHandler;
 use winit::dpi::LogicalSize;
 use winit::event::{ElementState, MouseScrollDelta, WindowEvent};
@@ -42,14 +45,16 @@ struct App<'a> {
 
 struct State {
     window: Arc<Window>,
-    surface: wgpu::Surface<'static>,
-    surface_config: wgpu::SurfaceConfiguration,
+    screen: Screen,
     gpu: Context,
     crowd: Crowd,
     renderer: Renderer,
     camera: Camera,
     cursor: Vec2,
     orbiting: bool,
+    /// The time that no step has simulated yet [s].
+    time: f32,
+    last_frame: Instant,
 }
 
 impl State {
@@ -57,25 +62,17 @@ impl State {
         let attributes =
             Window::default_attributes().with_title("supple: crowd").with_inner_size(LogicalSize::new(960, 600));
         let window = Arc::new(event_loop.create_window(attributes)?);
-        let display = Box::new(event_loop.owned_display_handle());
-        let descriptor = wgpu::InstanceDescriptor::new_with_display_handle_from_env(display);
-        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor { flags: instance_flags(), ..descriptor });
-        let surface = instance.create_surface(window.clone())?;
-        let adapter = choose_adapter(&instance, Some(&surface))?;
         let (flag, settings) = (flag()?, arguments.settings());
-        let gpu = Context::on(adapter, Instances::required_limits(&flag, arguments.count, &settings))?;
-        let size = window.inner_size();
-        let mut surface_config = surface
-            .get_default_config(&gpu.adapter, size.width.max(1), size.height.max(1))
-            .ok_or_else(|| anyhow::anyhow!("{} cannot draw to this window", gpu.adapter_name()))?;
-        let formats = surface.get_capabilities(&gpu.adapter).formats;
-        surface_config.format = formats.into_iter().find(|format| format.is_srgb()).unwrap_or(surface_config.format);
-        surface.configure(&gpu.device, &surface_config);
+        let limits = Instances::required_limits(&flag, arguments.count, &settings);
+        let (gpu, screen) = Screen::open(event_loop, window.clone(), limits, |formats| {
+            let srgb = formats.iter().copied().find(|format| format.is_srgb());
+            srgb.or(formats.first().copied()).context("the adapter cannot draw to this window")
+        })?;
         let crowd = Crowd::new(&gpu, flag, settings, [arguments.count, arguments.balls])?;
-        let renderer = Renderer::new(&gpu, &crowd, surface_config.format);
+        let renderer = Renderer::new(&gpu, &crowd, screen.config.format);
         let camera = crowd.camera();
-        let (cursor, orbiting) = (Vec2::ZERO, false);
-        Ok(Self { window, surface, surface_config, gpu, crowd, renderer, camera, cursor, orbiting })
+        let (cursor, orbiting, time, last_frame) = (Vec2::ZERO, false, 0.0, Instant::now());
+        Ok(Self { window, screen, gpu, crowd, renderer, camera, cursor, orbiting, time, last_frame })
     }
 
     fn handle(&mut self, event_loop: &ActiveEventLoop, event: WindowEvent) -> anyhow::Result<()> {
@@ -84,11 +81,7 @@ impl State {
             WindowEvent::KeyboardInput { event, .. } if event.logical_key == Key::Named(NamedKey::Escape) => {
                 event_loop.exit();
             }
-            // A minimised window has no size.
-            WindowEvent::Resized(size) if size.width > 0 && size.height > 0 => {
-                (self.surface_config.width, self.surface_config.height) = (size.width, size.height);
-                self.surface.configure(&self.gpu.device, &self.surface_config);
-            }
+            WindowEvent::Resized(size) => self.screen.resize(&self.gpu.device, size.width, size.height)?,
             WindowEvent::CursorMoved { position, .. } => {
                 let cursor = Vec2::new(position.x as f32, position.y as f32);
                 if self.orbiting {
@@ -107,22 +100,18 @@ impl State {
         Ok(())
     }
 
-    /// Runs one step and draws one picture.
+    /// Runs at most one step, in real time, and draws one picture.
     fn frame(&mut self) -> anyhow::Result<()> {
-        self.crowd.change()?;
+        let dt = self.crowd.flags.settings().dt;
+        self.time += self.last_frame.elapsed().as_secs_f32().min(dt);
+        self.last_frame = Instant::now();
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
-        self.crowd.flags.encode(&mut encoder, 1);
-        let frame = match self.surface.get_current_texture() {
-            wgpu::CurrentSurfaceTexture::Success(frame) | wgpu::CurrentSurfaceTexture::Suboptimal(frame) => Some(frame),
-            wgpu::CurrentSurfaceTexture::Outdated => {
-                self.surface.configure(&self.gpu.device, &self.surface_config);
-                None
-            }
-            wgpu::CurrentSurfaceTexture::Timeout | wgpu::CurrentSurfaceTexture::Occluded => None,
-            wgpu::CurrentSurfaceTexture::Lost | wgpu::CurrentSurfaceTexture::Validation => {
-                anyhow::bail!("the window's surface is gone")
-            }
-        };
+        if self.time >= dt {
+            self.time -= dt;
+            self.crowd.change()?;
+            self.crowd.flags.encode(&mut encoder, 1);
+        }
+        let frame = self.screen.next_picture(&self.gpu.device)?;
         if let Some(frame) = &frame {
             self.renderer.draw(&self.gpu, &mut encoder, &self.crowd, &self.camera, &frame.texture);
         }
@@ -130,6 +119,9 @@ impl State {
         if let Some(frame) = frame {
             self.window.pre_present_notify();
             self.gpu.queue.present(frame);
+        } else {
+            // Not visible: limits the frame rate.
+            std::thread::sleep(Duration::from_millis(10));
         }
         self.gpu.device.poll(wgpu::PollType::Poll)?;
         Ok(())
