@@ -63,8 +63,7 @@ fn demo(file: SceneFile, path: &Path) -> Demo {
     let (scene, settings) = (file.scene.clone(), file.settings);
     let mut demo = Demo { title: "scene", scene, settings, wind: settings.wind, ..Demo::default() };
     demo.edges = hull(file.parts.iter().map(|part| part.edges.clone()));
-    (demo.camera, demo.ground) = camera(file.scene.positions());
-    demo.ground = floor(&file.scene).unwrap_or(demo.ground);
+    (demo.camera, demo.ground) = camera(file.scene.positions(), floor(&file.scene));
     // Ropes and rods stay visible in large scenes.
     let radius = (0.002 * demo.camera.distance).max(0.006);
     demo.rods = file.parts.iter().filter_map(|part| Some((line(part)?, radius))).collect();
@@ -91,8 +90,8 @@ fn hull(ranges: impl Iterator<Item = Range<u32>>) -> Range<u32> {
     ranges.filter(|range| !range.is_empty()).reduce(join).unwrap_or(0..0)
 }
 
-/// A camera that shows all particles, and the height of the ground below them.
-fn camera(positions: &[[f32; 3]]) -> (Camera, f32) {
+/// A camera that shows all particles and a floor near below them, and the height of the ground.
+fn camera(positions: &[[f32; 3]], floor: Option<f32>) -> (Camera, f32) {
     let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
     for position in positions {
         for axis in 0..3 {
@@ -103,11 +102,14 @@ fn camera(positions: &[[f32; 3]]) -> (Camera, f32) {
     if positions.is_empty() {
         (low, high) = ([-1.0; 3], [1.0; 3]);
     }
-    let center = [0, 1, 2].map(|axis| 0.5 * (low[axis] + high[axis]));
-    let size = (0..3).map(|axis| (high[axis] - low[axis]).powi(2)).sum::<f32>().sqrt();
-    let distance = (1.6 * size).max(0.5);
+    let size = |low: [f32; 3]| (0..3).map(|axis| (high[axis] - low[axis]).powi(2)).sum::<f32>().sqrt();
     // A hanging cloth falls below its start.
-    let ground = low[1] - 0.75 * size;
+    let ground = floor.unwrap_or(low[1] - 0.75 * size(low));
+    if let Some(floor) = floor {
+        low[1] = floor.max(low[1] - size(low)).min(low[1]);
+    }
+    let center = [0, 1, 2].map(|axis| 0.5 * (low[axis] + high[axis]));
+    let distance = (1.6 * size(low)).max(0.5);
     (Camera { target: center.into(), distance, yaw: 0.6, pitch: 0.35 }, ground)
 }
 
