@@ -181,8 +181,9 @@ impl Scene {
     /// ```
     ///
     /// # Errors
-    /// The particle does not exist, is a follower, is in reserve for tears or is already skinned; the pose is not finite; a limit, a joint or a weight
-    /// is out of range.
+    /// - The particle does not exist, is a follower, is in reserve for tears or is already skinned.
+    /// - The pose is not finite.
+    /// - A limit, a joint or a weight is out of range.
     pub fn add_skinned(&mut self, skinned: Skinned) -> Result<u32> {
         let row = self.skinned.rows.len();
         let what = || format!("skinned particle {row}");
