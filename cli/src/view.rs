@@ -156,6 +156,10 @@ impl Script for Motion {
         Ok(())
     }
 
+    fn reset(&mut self) {
+        self.moved.clear();
+    }
+
     fn moved_colliders(&self) -> &[(usize, Pose)] {
         &self.moved
     }

@@ -18,6 +18,9 @@ pub trait Script {
     /// Called after a step is recorded; readbacks requested here see the state after the step.
     fn request(&mut self, _solver: &Solver, _encoder: &mut wgpu::CommandEncoder) {}
 
+    /// Called after a reset of the solver.
+    fn reset(&mut self) {}
+
     /// The colliders that the script has moved, by their index in [`Scene::colliders`]; the others are at their start.
     fn moved_colliders(&self) -> &[(usize, Pose)] {
         &[]

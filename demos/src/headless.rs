@@ -8,9 +8,13 @@ use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::time::Instant;
+use supple::constraints::{
+    Area, BendTwist, CosineBend, Distance, DistanceLimit, Hinge, IsometricBend, LineBend, Membrane, MembraneLimit,
+    NeoHookean, Pressure, ShapeMatching, StretchShear, Volume,
+};
 use supple::gpu::{Context, Profile, Timestamps};
 use supple::internals::coloring::Coloring;
-use supple::{Distance, Execution, Hinge, IsometricBend, LineBend, Pressure, ShapeMatching, Solver, Volume, wgpu};
+use supple::{Execution, Solver, wgpu};
 
 /// The number of final frames that are profiled on request.
 const PROFILED_FRAMES: u32 = 5;
@@ -300,16 +304,24 @@ fn report(
     })
 }
 
-/// The number of colours of all kinds that the builders use, and of constraints without a colour.
+/// The number of colours of all kinds, and of constraints without a colour.
 pub fn colors(solver: &Solver) -> [usize; 2] {
     let colorings = [
-        solver.coloring::<Distance>(),
         solver.coloring::<Hinge>(),
+        solver.coloring::<CosineBend>(),
         solver.coloring::<LineBend>(),
         solver.coloring::<IsometricBend>(),
+        solver.coloring::<BendTwist>(),
+        solver.coloring::<NeoHookean>(),
         solver.coloring::<Volume>(),
-        solver.coloring::<Pressure>(),
+        solver.coloring::<Area>(),
+        solver.coloring::<Membrane>(),
         solver.coloring::<ShapeMatching>(),
+        solver.coloring::<Pressure>(),
+        solver.coloring::<StretchShear>(),
+        solver.coloring::<Distance>(),
+        solver.coloring::<MembraneLimit>(),
+        solver.coloring::<DistanceLimit>(),
     ];
     let count = |coloring: &Coloring| [coloring.colors.len(), coloring.overflow.count as usize];
     colorings.into_iter().map(count).fold([0; 2], |sum, count| [sum[0] + count[0], sum[1] + count[1]])

@@ -246,7 +246,7 @@ impl State {
             KeyCode::Escape | KeyCode::KeyQ => event_loop.exit(),
             KeyCode::Space => self.paused = !self.paused,
             KeyCode::KeyN => (self.paused, self.single_step) = (true, true),
-            KeyCode::KeyR => self.reset(),
+            KeyCode::KeyR => self.reset(demo),
             KeyCode::KeyP => {
                 self.release_grip()?;
                 // Massless particles, such as followers, cannot be released.
@@ -277,7 +277,10 @@ impl State {
         Ok(())
     }
 
-    fn reset(&mut self) {
+    fn reset(&mut self, demo: &mut Demo) {
+        if let Some(script) = &mut demo.script {
+            script.reset();
+        }
         self.grip = None;
         self.panel.reset_materials();
         self.released = false;
@@ -359,7 +362,7 @@ impl State {
             self.solver.set_material(id, material)?;
         }
         if requests.reset {
-            self.reset();
+            self.reset(demo);
         }
         Ok(())
     }

@@ -90,6 +90,10 @@ impl Script for Observed {
         }
     }
 
+    fn reset(&mut self) {
+        self.moved.clear();
+    }
+
     fn moved_colliders(&self) -> &[(usize, Pose)] {
         &self.moved
     }
