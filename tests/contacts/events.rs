@@ -169,6 +169,7 @@ fn pairs_begin_with_the_impulse_of_an_inelastic_impact() {
             backend.step(1);
             let parted = backend.events().events;
             assert!(parted.iter().all(|event| event.phase == ContactPhase::Ended), "{}: {parted:?}", backend.name());
+            assert_eq!(parted.len(), 1, "{}", backend.name());
         }
     }
 }
@@ -259,11 +260,13 @@ fn events_of_both_backends_agree() {
 #[test]
 fn events_that_do_not_fit_are_counted() {
     let gpu = common::gpu();
-    let few = Settings { contact_events: 3, substeps: 5, ..settings(None) };
-    for mut backend in both(&gpu, &pile(), few) {
+    let [few, many] = [3, 1000].map(|contact_events| Settings { contact_events, substeps: 5, ..settings(None) });
+    for (mut backend, mut large) in both(&gpu, &pile(), few).into_iter().zip(both(&gpu, &pile(), many)) {
         backend.step(20);
-        let few = backend.events();
-        backend.set_settings(Settings { contact_events: 1000, substeps: 5, ..settings(None) });
+        large.step(20);
+        let (few, every) = (backend.events(), large.events());
+        assert_eq!((few.events.len() + few.lost as usize, every.lost), (every.events.len(), 0), "{}", backend.name());
+        backend.set_settings(many);
         backend.step(1);
         let all = backend.events();
         println!("{}: {} and {} lost of {}", backend.name(), few.events.len(), few.lost, all.events.len());

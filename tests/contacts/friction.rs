@@ -1237,8 +1237,8 @@ fn free_particles_that_start_close_collide() {
     }
 }
 
-/// One fast particle hits one of many particles at rest.
-fn check_shots(shots: &[(f64, [f64; 3])]) {
+/// One fast particle hits one of many particles at rest, or is counted as lost if it may be.
+fn check_shots(shots: &[(f64, [f64; 3])], may_be_lost: bool) {
     let gpu = common::gpu();
     let mut faults = Vec::new();
     for &(speed, n) in shots {
@@ -1254,8 +1254,8 @@ fn check_shots(shots: &[(f64, [f64; 3])]) {
         for mut backend in both(&gpu, &scene, settings) {
             backend.step(2);
             let (v, lost) = (backend.velocities()[target as usize], backend.report().lost);
-            if v == [0.0; 3] && lost == 0 {
-                faults.push(format!("{}: {speed} m/s along {n:?} passed, and nothing is lost", backend.name()));
+            if v == [0.0; 3] && (lost == 0 || !may_be_lost) {
+                faults.push(format!("{}: {speed} m/s along {n:?} passed, and {lost} are lost", backend.name()));
             }
         }
     }
@@ -1264,12 +1264,12 @@ fn check_shots(shots: &[(f64, [f64; 3])]) {
 
 #[test]
 fn a_fast_particle_hits_resting_ones() {
-    check_shots(&[(150.0, [1.0, 1.0, 1.0]), (300.0, [1.0, 0.0, 0.0])]);
+    check_shots(&[(150.0, [1.0, 1.0, 1.0]), (300.0, [1.0, 0.0, 0.0])], false);
 }
 
 #[test]
 fn a_shot_through_thousands_of_cells_hits_or_is_counted_as_lost() {
-    check_shots(&[(400.0, [-1.0, 1.0, 1.0])]);
+    check_shots(&[(400.0, [-1.0, 1.0, 1.0])], true);
 }
 
 /// The pair list contains each pair that can collide within a substep. Cases: both particles are fast, in different

@@ -235,6 +235,7 @@ fn nothing_moves_at_rest() {
                 if is_point(info, k) { before.distance(now) } else { rotation_between(before, now).length() };
             assert!(distance <= 1e-5 * extent(info, &sample.rest), "{}: {before} went {distance} m", info.name);
         }
+        assert_eq!(reference.read_diagnostics().unwrap().non_finite_count, 0, "{}", info.name);
     }
 }
 

@@ -449,14 +449,37 @@ fn tethers_of_raw_particles_limit_the_stretch_of_a_chain() {
 #[test]
 fn tethers_of_raw_particles_follow_pins_and_a_new_numbering() {
     let gpu = gpu();
-    let mut scene = chain(12);
-    scene.add_tethers(2..12, Tethers { per_particle: 1, scale: 1.0 }).unwrap();
-    scene.add_body(0..12).unwrap();
-    scene.renumber();
-    let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, ..Settings::default() });
-    pair.run(5, TOLERANCE, "before");
-    change!(pair, pin(&[6]));
-    pair.run(5, TOLERANCE, "another pin");
+    // The particle at a place of a chain that is shuffled beyond the first two.
+    let at = |place: u32| if place < 2 { place } else { 2 + 7 * (place - 2) % 10 };
+    let mut shuffled = Scene::new();
+    for _ in 0..12 {
+        shuffled.add_particle(Particle::default()).unwrap();
+    }
+    (0..12).for_each(|place| shuffled.set_position(at(place), [0.1 * place as f32, 0.0, 0.0]).unwrap());
+    for place in 1..12 {
+        let particles = [at(place - 1), at(place)];
+        shuffled.add(Distance { particles, rest_length: 0.1 }, Material::RIGID).unwrap();
+    }
+    shuffled.pin(0).unwrap();
+    shuffled.set_mass(at(11), 100.0).unwrap();
+    shuffled.add_tethers(2..12, Tethers { per_particle: 1, scale: 1.0 }).unwrap();
+    shuffled.add_body(2..12).unwrap();
+    // The largest length between the new pin and a particle beyond it, relative to that at rest.
+    let stretch = |tethers: bool| {
+        let mut scene = shuffled.clone();
+        let numbering = scene.renumber();
+        assert!(!numbering.is_unchanged());
+        let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, tethers, ..Settings::default() });
+        pair.run(5, TOLERANCE, "before");
+        change!(pair, pin(&[numbering.new_index(at(6)).unwrap()]));
+        pair.run(5, TOLERANCE, "another pin");
+        let x = numbering.to_old_order(&pair.reference.read_positions().unwrap()).unwrap();
+        let [pin, beyond] = [6..7, 7..12].map(|places| places.map(|place| x[at(place) as usize]).collect::<Vec<_>>());
+        (1..).zip(beyond).map(|(links, x)| distance(x, pin[0]) / (0.1 * f64::from(links))).fold(0.0, f64::max)
+    };
+    let (slack, tied) = (stretch(false), stretch(true));
+    println!("{tied} with tethers, {slack} without");
+    assert!(slack - 1.0 > 2.0 * (tied - 1.0) && slack > 1.02, "{tied}, {slack}");
 }
 
 #[test]

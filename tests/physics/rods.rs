@@ -302,6 +302,14 @@ fn a_rod_is_as_stiff_as_its_moduli_at_the_default_settings() {
     }
 }
 
+/// The end of the cantilever of the tests below after `steps` steps without disturbance.
+fn undisturbed_tip(material: RodMaterial, steps: u32) -> DVec3 {
+    let (scene, _) = cantilever(20, 0.2, material);
+    let mut reference = Reference::new(&scene, Settings { damping: 2.0, ..Settings::default() }).unwrap();
+    reference.step(steps);
+    wide(reference.read_positions().unwrap()[20])
+}
+
 /// Particles start up to two segments away from their places, and frames turned by up to 1 rad.
 #[test]
 fn a_crumpled_rod_stays_finite_and_recovers() {
@@ -321,8 +329,10 @@ fn a_crumpled_rod_stays_finite_and_recovers() {
             let (x, report) = (reference.read_positions().unwrap(), reference.read_diagnostics().unwrap());
             assert_eq!(report.non_finite_count, 0, "{young} Pa");
             let length: f64 = x.windows(2).map(|pair| (wide(pair[1]) - wide(pair[0])).length()).sum();
-            println!("{young} Pa, {size}: {length:.4} of 0.2 m");
+            let apart = (wide(x[20]) - undisturbed_tip(material, 300)).length();
+            println!("{young} Pa, {size}: {length:.4} of 0.2 m, {apart:.1e} m from the tip without disturbance");
             assert!((length - 0.2).abs() < 2e-3, "{young} Pa, {size}: {length} m");
+            assert!(apart < 2e-4, "{young} Pa, {size}: the tip is {apart} m from that without disturbance");
         }
     }
 }
@@ -342,7 +352,11 @@ fn a_stiff_rod_whose_clamp_is_torn_aside_stays_finite_and_recovers() {
         let (x, report) = (reference.read_positions().unwrap(), reference.read_diagnostics().unwrap());
         assert_eq!(report.non_finite_count, 0, "{young} Pa");
         let length: f64 = x.windows(2).map(|pair| (wide(pair[1]) - wide(pair[0])).length()).sum();
-        println!("{young} Pa: {length:.4} of 0.2 m");
         assert!((length - 0.2).abs() < 2e-3, "{young} Pa: {length} m");
+        // The swing of the softest rod takes longer to stop.
+        reference.step(240);
+        let apart = (wide(reference.read_positions().unwrap()[20]) - undisturbed_tip(material, 480)).length();
+        println!("{young} Pa: {length:.4} of 0.2 m, {apart:.1e} m from the tip without disturbance");
+        assert!(apart < 3e-4, "{young} Pa: the tip is {apart} m from that without disturbance");
     }
 }

@@ -178,6 +178,7 @@ fn a_stiff_block_keeps_its_shape() {
         let worst = x.iter().zip(scene.positions()).map(|(&a, &b)| distance(a, b)).fold(0.0, f64::max);
         println!("{young:e} Pa: {worst:.1e} m");
         assert!(worst < 1e-5, "{young} Pa: {worst} m");
+        assert_eq!(reference.read_diagnostics().unwrap().non_finite_count, 0, "{young} Pa");
     }
 }
 

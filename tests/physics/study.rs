@@ -45,6 +45,9 @@ fn the_study_agrees_with_its_page() {
     let example = example.with_extension(std::env::consts::EXE_EXTENSION);
     assert!(example.exists(), "{} is not built: `cargo build --examples` first", example.display());
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("study");
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
     let output = Command::new(example).arg("--quick").arg("--out").arg(&folder).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     for name in ["iterations", "time_step", "substeps", "damping", "convergence", "stiffness", "order", "bending"] {
