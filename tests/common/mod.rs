@@ -79,6 +79,20 @@ pub fn taken<T>(gpu: &Context, readback: &mut Readback<T>) -> T {
     }
 }
 
+/// The words of a buffer that can be copied.
+pub fn words(gpu: &Context, buffer: &wgpu::Buffer) -> Vec<u32> {
+    let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+    let descriptor = wgpu::BufferDescriptor { label: None, size: buffer.size(), usage, mapped_at_creation: false };
+    let staging = gpu.device.create_buffer(&descriptor);
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
+    encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., |_| {});
+    gpu.queue.submit([encoder.finish()]);
+    gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    let view = staging.get_mapped_range(..).unwrap();
+    bytemuck::pod_collect_to_vec(&view)
+}
+
 /// A cloth that hangs by two corners, slightly crumpled so that no coordinate is special.
 pub fn hanging_cloth(columns: u32, rows: u32) -> (Scene, Cloth) {
     hanging_cloth_of(columns, rows, Fabric::default())

@@ -90,9 +90,14 @@ fn a_scale_and_a_rotation_of_the_root_are_part_of_the_bind_pose() {
     let mut strip = Strip::new();
     strip.nodes[0]["scale"] = json!([0.01, 0.01, 0.01]);
     strip.nodes[0]["translation"] = json!([3, 0, 0]);
+    let half = std::f32::consts::FRAC_1_SQRT_2;
+    // A quarter turn about y takes x to −z.
+    strip.nodes[0]["rotation"] = json!([0.0, half, 0.0, half]);
     let character = strip.read().unwrap();
-    let [x, y, _] = character.mesh.positions[9];
-    assert!((x - 3.002).abs() < 1e-6 && (y - 0.02).abs() < 1e-6);
+    let [x, y, z] = character.mesh.positions[9];
+    assert!((x - 3.0).abs() < 1e-6 && (y - 0.02).abs() < 1e-6 && (z + 0.002).abs() < 1e-6, "{x} {y} {z}");
+    let normal = Vec3::from(character.mesh.normals[3]);
+    assert!(normal.abs_diff_eq(Vec3::X, 1e-5), "{normal}");
     for joint in matrices(&character.rest()) {
         assert!(joint.abs_diff_eq(Mat4::IDENTITY, 1e-5), "{joint}");
     }

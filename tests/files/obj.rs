@@ -571,7 +571,7 @@ fn the_render_mesh_of_an_obj_is_split_along_its_seam_and_drives_a_vertex_output(
         let particles: std::collections::BTreeSet<u32> = mesh.vertices.iter().copied().collect();
         assert_eq!(particles.len(), 60, "{name}");
         let mut solver = common::solver(&gpu, &file.scene, supple::Settings::default());
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::VERTEX;
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC;
         let descriptor = wgpu::BufferDescriptor { label: None, size: 65 * 28, usage, mapped_at_creation: false };
         let buffer = gpu.device.create_buffer(&descriptor);
         let target = |offset, format| Some(VertexTarget { buffer: &buffer, offset, stride: 28, format });
@@ -580,6 +580,13 @@ fn the_render_mesh_of_an_obj_is_split_along_its_seam_and_drives_a_vertex_output(
         solver.add_vertex_output(&VertexOutput { positions, tangents, ..VertexOutput::of(&mesh) }).unwrap();
         common::step(&gpu, &mut solver, 3);
         assert_eq!(solver.read_diagnostics().unwrap().non_finite_count, 0);
+        let (words, x) = (common::words(&gpu, &buffer), solver.read_positions().unwrap());
+        for (row, &particle) in words.chunks_exact(7).zip(&mesh.vertices) {
+            let [a, b, c] = x[particle as usize];
+            assert_eq!(row[..3], [a, b, c].map(f32::to_bits), "{name}, particle {particle}");
+            let length = row[3..6].iter().map(|&word| f32::from_bits(word).powi(2)).sum::<f32>().sqrt();
+            assert!((length - 1.0).abs() < 1e-4 && f32::from_bits(row[6]).abs() == 1.0, "{name}, particle {particle}");
+        }
     }
 }
 
