@@ -30,14 +30,31 @@ fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
+/// Removes a file that an earlier run has left.
+fn remove(name: &str) {
+    if file(name).exists() {
+        std::fs::remove_file(file(name)).unwrap();
+    }
+}
+
 #[test]
 fn headless_lets_the_cloth_swing_down() {
-    assert!(run(&mut example("headless")).contains("lowest of 1024 particles"));
+    let out = run(&mut example("headless"));
+    assert!(out.contains("lowest of 1024 particles"), "{out}");
+    let height = out.split("is at ").nth(1).and_then(|rest| rest.split(" m").next()?.parse::<f64>().ok());
+    // It starts at height 0; the diagonal of the square of 2 m is 2.83 m.
+    assert!(height.is_some_and(|height| (-2.9..-0.5).contains(&height)), "{out}");
 }
 
 #[test]
 fn embed_draws_cloth_and_cube() {
+    remove("out/embed.png");
     assert!(run(example("embed").arg("--headless")).contains("wrote out/embed.png"));
+    let picture = image::open(file("out/embed.png")).unwrap().to_rgb8();
+    let redness = |pixel: &image::Rgb<u8>| i16::from(pixel.0[0]) - i16::from(pixel.0[2]);
+    let [blue, orange] = [|redness| redness < -30, |redness| redness > 60]
+        .map(|is: fn(i16) -> bool| picture.pixels().filter(|pixel| is(redness(pixel))).count());
+    assert!(blue > 15_000 && orange > 3_000, "{blue} pixels of cloth and {orange} pixels of cube");
 }
 
 #[test]
@@ -380,6 +397,7 @@ fn cloth_without_tethers_stretches_more() {
 
 #[test]
 fn without_a_display_the_demo_reports_it_and_writes_an_image() {
+    ["out/cloth.png", "out/cloth.gif"].into_iter().for_each(remove);
     let mut command = example("cloth");
     command.args(["--columns", "16", "--rows", "16", "--frames", "4", "--size", "64", "64"]);
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");

@@ -183,6 +183,9 @@ fn empty_particle_ranges_change_nothing() {
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scene.set_particle_contact(range, own).is_ok()));
         assert!(outcome.is_ok(), "{shown}: panic");
     }
+    for particle in 0..count {
+        assert_eq!(scene.particle_contact(particle), Ok(ContactMaterialId::default()), "particle {particle}");
+    }
 }
 
 #[test]
@@ -713,6 +716,15 @@ fn triangles_that_reach_far_from_colliders_stay_finite() {
             reference.step(3);
             let positions = reference.read_positions().unwrap();
             assert!(positions.iter().flatten().all(|x| x.is_finite()), "{shape:?}, {far}: {positions:?}");
+            // At the largest distance the lengths of its links overflow, too: a quarantine in each step.
+            let mut free = Scene::new();
+            free.add_cloth_grid(&ClothGrid { columns: 6, rows: 6, ..ClothGrid::default() }).unwrap();
+            free.pin(0).unwrap();
+            let mut free = Reference::new(&free, *reference.settings()).unwrap();
+            free.set_positions(20, &[[far, -far, far]]).unwrap();
+            free.step(3);
+            let counts = [&free, &reference].map(|own| own.read_diagnostics().unwrap().non_finite_count);
+            assert_eq!(counts, if far == 1e20 { [3; 2] } else { [0; 2] }, "{shape:?}, {far}");
         }
     }
 }

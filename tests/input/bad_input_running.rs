@@ -196,7 +196,6 @@ fn required_limits_include_the_impulses_of_mass_splitting() {
 
 #[test]
 fn required_limits_include_the_members_of_groups() {
-    const MEMBERS: u32 = 3_000_000;
     const SIZE: u32 = 4000;
     let mut scene = Scene::new();
     let rest_positions: Vec<[f32; 3]> = (0..SIZE).map(|k| [k as f32, (k * k % 7) as f32, 0.0]).collect();
@@ -205,11 +204,15 @@ fn required_limits_include_the_members_of_groups() {
     }
     let (particles, masses) = ((0..SIZE).collect::<Vec<u32>>(), vec![1.0; SIZE as usize]);
     let group = ShapeMatching { particles: &particles, rest_positions: &rest_positions, masses: &masses };
-    for _ in 0..MEMBERS / SIZE {
-        scene.add(group, Material::RIGID).unwrap();
-    }
+    let mut add = |members: u32| {
+        for _ in 0..members / SIZE {
+            scene.add(group, Material::RIGID).unwrap();
+        }
+        supple::required_limits(&scene)
+    };
     // 32 bytes each.
-    assert_eq!(supple::required_limits(&scene), wgpu::Limits::default());
+    assert_eq!(add(3_000_000), wgpu::Limits::default());
+    assert!(add(2_000_000).max_storage_buffer_binding_size >= 5_000_000 * 32);
 }
 
 #[test]

@@ -165,6 +165,9 @@ fn extreme_materials_and_masses_stay_finite() {
     let mut reference = Reference::new(&scene, Settings::default()).unwrap();
     reference.step(5);
     assert!(all_finite(&reference.read_positions().unwrap()));
+    let counts =
+        [on_gpu.read_diagnostics().unwrap(), reference.read_diagnostics().unwrap()].map(|own| own.non_finite_count);
+    assert_eq!(counts, [0; 2]);
 }
 
 #[test]

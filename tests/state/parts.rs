@@ -7,9 +7,9 @@ use supple::constraints::Kind;
 use supple::gpu::{Context, VertexOutput, VertexTarget};
 use supple::{
     Attachment, AttachmentTarget, Balloon, ClothGrid, Collider, ColorOrder, ContactMaterial, ContactScale, Cord,
-    Distance, Elasticity, Error, Execution, Fabric, Material, ParticlePoint, Plasticity, Pose, Reference, Rod,
-    RodMaterial, Rope, RopeParts, Scene, SceneMap, SelfCollision, Settings, Shape, Skinned, SkinnedLimits, SkinnedPose,
-    SoftBody, Tearing, Tethers, Wind, wgpu,
+    Distance, Elasticity, Error, Execution, Fabric, Material, ParticlePoint, PlasticStrain, Plasticity, Pose,
+    Reference, Rod, RodMaterial, Rope, RopeParts, Scene, SceneMap, SelfCollision, Settings, Shape, Skinned,
+    SkinnedLimits, SkinnedPose, SoftBody, Tearing, Tethers, Wind, wgpu,
 };
 
 fn add_cloth(scene: &mut Scene, x: f32, size: u32) -> Range<u32> {
@@ -259,6 +259,10 @@ fn bodies_rods_and_skinned_particles_outlast_the_removal_of_others() {
     assert_eq!(found[..], expected[found.len()..]);
     let [found, expected] = [&edited, &control].map(|pair| pair.solver.read_plastic_strains::<Distance>().unwrap());
     assert_eq!(format!("{found:?}").matches("strain").count() * 2, format!("{expected:?}").matches("strain").count());
+    assert!(!found.is_empty() && expected.len() == 2 * found.len());
+    let states = |rows: &[PlasticStrain]| rows.iter().map(|row| (row.strain, row.is_broken)).collect::<Vec<_>>();
+    assert_eq!(states(&found), states(&expected[found.len()..]));
+    assert!(found.iter().any(|row| row.strain != 0.0), "{found:?}");
 }
 
 #[test]

@@ -263,7 +263,8 @@ fn a_device_that_is_too_small_is_refused_before_the_scene_is_compiled() {
         let outcome = Solver::with_store(&store, &gpu.queue, &small, large).map(drop);
         let compiled = compiled_scenes() - before;
         assert!(compiled <= 1, "{bytes}: {compiled}");
-        assert!(matches!(outcome, Ok(()) | Err(Error::LimitExceeded { .. })), "{bytes}: {outcome:?}");
+        assert!(matches!(outcome, Err(Error::LimitExceeded { .. })), "{bytes}: {outcome:?}");
+        assert_eq!(store.len(), 0, "{bytes}");
     }
 }
 

@@ -114,17 +114,22 @@ fn crossings_are_reported_only_at_the_surface_level() {
 #[test]
 fn several_threads_read_solvers_of_one_device() {
     let gpu = gpu();
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                let mut own = solver(&gpu, &cloth(), Settings { substeps: 2, ..Settings::default() });
-                for _ in 0..40 {
-                    step(&gpu, &mut own, 1);
-                    own.read_positions().unwrap();
-                }
-            });
-        }
+    let run = || {
+        let mut own = solver(&gpu, &cloth(), Settings { substeps: 2, ..Settings::default() });
+        let one = |_| {
+            step(&gpu, &mut own, 1);
+            own.read_positions().unwrap()
+        };
+        (0..40).map(one).collect::<Vec<_>>()
+    };
+    let runs = std::thread::scope(|scope| {
+        let threads = [0; 4].map(|_| scope.spawn(run));
+        threads.map(|thread| thread.join().unwrap())
     });
+    assert_ne!(runs[0][0], runs[0][39]);
+    for (thread, own) in runs.iter().enumerate() {
+        assert!(*own == runs[0], "thread {thread}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Vertex outputs: positions, normals and tangents in vertex buffers of the program, through a table of particles.
 
-use crate::common::{gpu, gpu_with, solver, step};
+use crate::common::{gpu, gpu_with, solver, step, words};
 use glam::{DVec3, Vec3};
 use supple::gpu::{Context, VertexOutput, VertexTarget};
 use supple::scene::{Weld, weld};
@@ -69,19 +69,6 @@ fn vertex_buffer(gpu: &Context, size: u64, usage: BufferUsages) -> wgpu::Buffer 
     let buffer = gpu.device.create_buffer(&descriptor);
     gpu.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&vec![UNTOUCHED; size as usize / 4]));
     buffer
-}
-
-fn words(gpu: &Context, buffer: &wgpu::Buffer) -> Vec<u32> {
-    let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
-    let descriptor = wgpu::BufferDescriptor { label: None, size: buffer.size(), usage, mapped_at_creation: false };
-    let staging = gpu.device.create_buffer(&descriptor);
-    let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
-    encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., |_| {});
-    gpu.queue.submit([encoder.finish()]);
-    gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-    let view = staging.get_mapped_range(..).unwrap();
-    bytemuck::pod_collect_to_vec(&view)
 }
 
 /// The output of the tests: 20 bytes before the first vertex; per vertex 56 bytes with position, normal, texture coordinates, tangent, and a
