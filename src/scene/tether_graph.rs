@@ -250,8 +250,11 @@ mod tests {
     use super::*;
     use crate::scene::{ClothGrid, ClothMesh};
 
+    /// Each particle must be tied to two pins, and each pin to another one.
     fn straight_line_error(scene: &Scene, pins: &[u32]) -> f64 {
         let rows = TetherGraph::new(scene).tie(|particle| pins.contains(&particle));
+        let finite = rows.iter().filter(|row| row.length.is_finite()).count();
+        assert_eq!(finite, 2 * scene.particle_count() - pins.len());
         let mut worst = 0.0f64;
         for (index, row) in rows.iter().enumerate().filter(|(_, row)| row.length < f32::INFINITY) {
             let [a, b] =

@@ -505,7 +505,7 @@ fn invalid_contacts_are_rejected_with_their_place() {
 }
 
 /// The positions after ten steps on the CPU, as bits, with colliders moved by `poses`.
-fn run(mut reference: Reference, poses: impl Fn(f64) -> Vec<(ColliderId, Pose)>) -> Vec<[u32; 3]> {
+fn run(reference: &mut Reference, poses: impl Fn(f64) -> Vec<(ColliderId, Pose)>) -> Vec<[u32; 3]> {
     let dt = f64::from(reference.settings().dt);
     for step in 1..=10 {
         for (collider, pose) in poses(f64::from(step) * dt) {
@@ -517,13 +517,20 @@ fn run(mut reference: Reference, poses: impl Fn(f64) -> Vec<(ColliderId, Pose)>)
     reference.read_positions().unwrap().into_iter().map(|position| position.map(f32::to_bits)).collect()
 }
 
-/// Checks for equal materials, colliders and settings, and equal bits after ten steps.
-fn assert_same(file: &SceneFile, scene: &Scene, settings: Settings, poses: impl Fn(f64) -> Vec<(ColliderId, Pose)>) {
+/// Checks for equal materials, colliders and settings, and equal bits after ten steps. Returns the file's reference.
+fn assert_same(
+    file: &SceneFile,
+    scene: &Scene,
+    settings: Settings,
+    poses: impl Fn(f64) -> Vec<(ColliderId, Pose)>,
+) -> Reference {
     assert_eq!(file.settings, settings);
     assert_eq!(file.scene.colliders(), scene.colliders());
     assert_eq!(file.scene.positions(), scene.positions());
-    let own = run(file.reference().unwrap(), |time| file.collider_poses_at(time).collect());
-    assert!(own == run(Reference::new(scene, settings).unwrap(), poses), "they part");
+    let mut reference = file.reference().unwrap();
+    let own = run(&mut reference, |time| file.collider_poses_at(time).collect());
+    assert!(own == run(&mut Reference::new(scene, settings).unwrap(), poses), "they part");
+    reference
 }
 
 const SHEET: &str = r#"{"cloth_grid": {"columns": 9, "rows": 9, "origin": [-0.5, 0.01, -0.5], "column_axis": [1, 0, 0],
@@ -758,8 +765,8 @@ fn motions_equal_those_of_the_library() {
     }
     assert_same(&file, &scene, Settings::default(), |time| file.collider_poses_at(time).collect());
     let mut moved = file.reference().unwrap();
-    let still = run(file.reference().unwrap(), |_| Vec::new());
-    let here = run(file.reference().unwrap(), |time| file.collider_poses_at(time).collect());
+    let still = run(&mut file.reference().unwrap(), |_| Vec::new());
+    let here = run(&mut file.reference().unwrap(), |time| file.collider_poses_at(time).collect());
     assert!(still != here, "nothing has been moved");
     moved.move_collider(file.colliders["ball"], Pose::default()).unwrap();
     // At rest before and after; a motion sets the initial pose and takes the shorter arc.
@@ -806,10 +813,7 @@ fn self_collision_equals_that_of_the_library() {
             "start": [{{"particles": [3], "positions": [[0, 0.1, 0]]}}],
             "settings": {{"self_collision": {text}, "recovery_speed": 2.5}}}}"#
         ));
-        assert_same(&file, &scene, settings, |_| Vec::new());
-        let mut reference = file.reference().unwrap();
-        reference.step(1);
-        let report = reference.read_contacts().unwrap();
+        let report = assert_same(&file, &scene, settings, |_| Vec::new()).read_contacts().unwrap();
         assert_eq!((report.lost, report.most_contacts > 0), (0, self_collision.is_some()), "{text}: {report:?}");
     }
     assert_eq!(good(&with(r#""settings": {}"#)).settings, Settings::default());

@@ -351,8 +351,8 @@ fn constraints_of_rods_near_rest_keep_their_angular_momentum() {
     }
 }
 
-/// The largest momentum and angular momentum within a second, relative to the largest sums of magnitudes, or to those of
-/// a motion at `fastest` [1/s].
+/// The largest momentum and angular momentum within a second, relative to the largest sums of magnitudes, or to those
+/// of a motion at `fastest` [1/s].
 fn largest_momenta(scene: &Scene, settings: Settings, fastest: f64, case: &str) -> [f64; 2] {
     let mut reference = Reference::new(scene, settings).unwrap();
     let start = all_momenta(scene, &reference);
