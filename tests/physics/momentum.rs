@@ -300,7 +300,7 @@ fn a_balloon_does_not_spin_on_either_backend_in_every_execution() {
 }
 
 /// A free constraint of each kind starts violated and oscillates for one second, undamped and damped. Momentum is kept
-/// to rounding, and so is angular momentum, except for `Hinge`, `CosineBend`, `NeoHookean` and the kinds of rods. Their gradients turn within a substep,
+/// to rounding, and so is angular momentum, except for `Hinge`, `CosineBend`, `NeoHookean` and `StretchShear`. Their gradients turn within a substep,
 /// and an implicit step removes h Σ v × F, which is proportional to h.
 #[test]
 fn every_kind_keeps_momentum_and_angular_momentum() {
