@@ -70,6 +70,8 @@ pub mod scene_file;
 mod schedule;
 mod settings;
 mod sim;
+#[cfg(not(target_arch = "wasm32"))]
+mod simulation;
 mod words;
 
 #[cfg(feature = "mesh-colliders")]
@@ -97,6 +99,8 @@ pub use scene::{
 };
 pub use settings::{ColorOrder, Execution, Field, MAX_FIELDS, Method, Settings, Sweep, Wind};
 pub use sim::{Diagnostics, Running, TearRequest, Tears};
+#[cfg(not(target_arch = "wasm32"))]
+pub use simulation::Simulation;
 pub use wgpu;
 
 /// Types for the tests, benches and examples of this crate. They may change in any release.

@@ -49,6 +49,7 @@ mod solver;
 mod stage;
 mod state;
 mod store;
+mod submitting;
 mod suited;
 mod sweep;
 mod targets;

@@ -16,7 +16,7 @@ use supple::gpu::{Context, PipelineStore, Readback};
 use supple::internals::Pass;
 use supple::{
     Cloth, ClothGrid, ClothMesh, ContactMaterial, ContactReport, Distance, DistanceLimit, Fabric, Friction, Material,
-    MaterialId, Particle, Pressure, Reference, Scene, Settings, Solver, wgpu,
+    MaterialId, Particle, Pressure, Reference, Scene, Settings, Simulation, Solver, wgpu,
 };
 
 /// The GPU of the tests, whose solvers share pipelines. Without an adapter it fails and names the package to install.
@@ -212,14 +212,14 @@ impl<'a> Pair<'a> {
             self.gpu.queue.submit([encoder.finish()]);
             self.reference.run(pass);
             let pairs = [
-                ("position", self.solver.read_positions().unwrap(), self.reference.positions()),
+                ("position", self.solver.read_positions().unwrap(), self.reference.read_positions().unwrap()),
                 (
                     "displacement",
                     self.solver.read_displacements().unwrap(),
                     self.reference.read_displacements().unwrap(),
                 ),
             ];
-            let rotations = (self.solver.read_rotations().unwrap(), self.reference.rotations());
+            let rotations = (self.solver.read_rotations().unwrap(), self.reference.read_rotations().unwrap());
             let axes = |rows: Vec<[f32; 4]>| rows.into_iter().map(|[x, y, z, _]| [x, y, z]).collect::<Vec<_>>();
             let turns = self.solver.read_rotation_vectors().unwrap();
             let expected = self.reference.read_rotation_vectors().unwrap();
@@ -247,12 +247,12 @@ impl<'a> Pair<'a> {
         self.reference.step(steps);
         let faults = self.solver.read_diagnostics().unwrap().non_finite_count;
         assert_eq!(faults, self.reference.read_diagnostics().unwrap().non_finite_count, "{what}");
-        let slack = if is_exact(self.gpu) { 0.0 } else { roundings(&self.reference.positions()) };
+        let slack = if is_exact(self.gpu) { 0.0 } else { roundings(&self.reference.read_positions().unwrap()) };
         let tolerance = if is_exact(self.gpu) { 0.0 } else { tolerance };
         let Settings { dt, substeps, .. } = *self.reference.settings();
         let axes = |rows: Vec<[f32; 4]>| rows.into_iter().map(|[x, y, z, _]| [x, y, z]).collect::<Vec<_>>();
         for (name, on_gpu, on_reference, slack) in [
-            ("position", self.solver.read_positions().unwrap(), self.reference.positions(), slack),
+            ("position", self.solver.read_positions().unwrap(), self.reference.read_positions().unwrap(), slack),
             (
                 "displacement",
                 self.solver.read_displacements().unwrap(),
@@ -262,7 +262,7 @@ impl<'a> Pair<'a> {
             (
                 "velocity",
                 self.solver.read_velocities().unwrap(),
-                self.reference.velocities(),
+                self.reference.read_velocities().unwrap(),
                 slack * substeps as f32 / dt,
             ),
             (
@@ -345,160 +345,9 @@ pub fn chain(count: u32, spacing: f32, direction: [f32; 3], mass: f32, material:
     (scene, 0..count - 1)
 }
 
-/// A common interface of both backends, for tests of physics.
-pub trait Backend {
-    /// The name of the backend, for failure messages.
-    fn name(&self) -> &'static str;
-    fn step(&mut self, steps: u32);
-    fn positions(&self) -> Vec<[f32; 3]>;
-    fn velocities(&self) -> Vec<[f32; 3]>;
-    /// The counters of self-collision.
-    fn contacts(&self) -> ContactReport;
-    /// λ of the distance constraints, in the order of insertion.
-    fn lambdas(&self) -> Vec<f32>;
-    /// λ of the distance limits, in the order of insertion.
-    fn limit_lambdas(&self) -> Vec<f32>;
-    /// λ of the pressure constraints, in the order of insertion.
-    fn pressure_lambdas(&self) -> Vec<f32>;
-    /// The rotation of each shape matching group from its rest pose: (x, y, z, w).
-    fn rotations(&self) -> Vec<[f32; 4]>;
-    fn set_settings(&mut self, settings: Settings);
-    fn set_material(&mut self, id: MaterialId, material: Material);
-    fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]);
-    fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]);
-    fn set_target(&mut self, particle: u32, position: [f32; 3]);
-    fn pin(&mut self, particles: &[u32]);
-    fn release(&mut self, particles: &[u32]);
-    fn reset(&mut self);
-}
-
-impl Backend for Reference {
-    fn name(&self) -> &'static str {
-        "reference"
-    }
-    fn step(&mut self, steps: u32) {
-        self.step(steps);
-    }
-    fn positions(&self) -> Vec<[f32; 3]> {
-        self.read_positions().unwrap()
-    }
-    fn velocities(&self) -> Vec<[f32; 3]> {
-        self.read_velocities().unwrap()
-    }
-    fn contacts(&self) -> ContactReport {
-        self.read_contacts().unwrap()
-    }
-    fn lambdas(&self) -> Vec<f32> {
-        self.read_lambdas::<Distance>().unwrap()
-    }
-    fn limit_lambdas(&self) -> Vec<f32> {
-        self.read_lambdas::<DistanceLimit>().unwrap()
-    }
-    fn pressure_lambdas(&self) -> Vec<f32> {
-        self.read_lambdas::<Pressure>().unwrap()
-    }
-    fn rotations(&self) -> Vec<[f32; 4]> {
-        self.read_rotations().unwrap()
-    }
-    fn set_settings(&mut self, settings: Settings) {
-        self.set_settings(settings).unwrap();
-    }
-    fn set_material(&mut self, id: MaterialId, material: Material) {
-        self.set_material(id, material).unwrap();
-    }
-    fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) {
-        self.set_positions(first, positions).unwrap();
-    }
-    fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) {
-        self.set_velocities(first, velocities).unwrap();
-    }
-    fn set_target(&mut self, particle: u32, position: [f32; 3]) {
-        self.set_target(particle, position).unwrap();
-    }
-    fn pin(&mut self, particles: &[u32]) {
-        self.pin(particles).unwrap();
-    }
-    fn release(&mut self, particles: &[u32]) {
-        self.release(particles).unwrap();
-    }
-    fn reset(&mut self) {
-        self.reset();
-    }
-}
-
-/// The solver with its device.
-pub struct OnGpu<'a> {
-    pub gpu: &'a Context,
-    pub solver: Solver,
-}
-
-/// Dispatches per submission: many enough to amortize a submission, few enough for a driver with a timeout.
-const DISPATCHES_PER_SUBMISSION: usize = 20_000;
-
-impl Backend for OnGpu<'_> {
-    fn name(&self) -> &'static str {
-        "solver"
-    }
-    fn step(&mut self, steps: u32) {
-        let dispatches = self.solver.plan().dispatches_per_substep() * self.solver.settings().substeps as usize;
-        let chunk = (DISPATCHES_PER_SUBMISSION / dispatches.max(1)).max(1) as u32;
-        let mut left = steps;
-        while left > 0 {
-            step(self.gpu, &mut self.solver, left.min(chunk));
-            left -= left.min(chunk);
-        }
-    }
-    fn positions(&self) -> Vec<[f32; 3]> {
-        self.solver.read_positions().unwrap()
-    }
-    fn velocities(&self) -> Vec<[f32; 3]> {
-        self.solver.read_velocities().unwrap()
-    }
-    fn contacts(&self) -> ContactReport {
-        self.solver.read_contacts().unwrap()
-    }
-    fn lambdas(&self) -> Vec<f32> {
-        self.solver.read_lambdas::<Distance>().unwrap()
-    }
-    fn limit_lambdas(&self) -> Vec<f32> {
-        self.solver.read_lambdas::<DistanceLimit>().unwrap()
-    }
-    fn pressure_lambdas(&self) -> Vec<f32> {
-        self.solver.read_lambdas::<Pressure>().unwrap()
-    }
-    fn rotations(&self) -> Vec<[f32; 4]> {
-        self.solver.read_rotations().unwrap()
-    }
-    fn set_settings(&mut self, settings: Settings) {
-        self.solver.set_settings(settings).unwrap();
-    }
-    fn set_material(&mut self, id: MaterialId, material: Material) {
-        self.solver.set_material(id, material).unwrap();
-    }
-    fn set_positions(&mut self, first: u32, positions: &[[f32; 3]]) {
-        self.solver.set_positions(first, positions).unwrap();
-    }
-    fn set_velocities(&mut self, first: u32, velocities: &[[f32; 3]]) {
-        self.solver.set_velocities(first, velocities).unwrap();
-    }
-    fn set_target(&mut self, particle: u32, position: [f32; 3]) {
-        self.solver.set_target(particle, position).unwrap();
-    }
-    fn pin(&mut self, particles: &[u32]) {
-        self.solver.pin(particles).unwrap();
-    }
-    fn release(&mut self, particles: &[u32]) {
-        self.solver.release(particles).unwrap();
-    }
-    fn reset(&mut self) {
-        self.solver.reset();
-    }
-}
-
 /// The scene on both backends.
-pub fn backends<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Backend + 'a>; 2] {
-    let reference = Reference::new(scene, settings).unwrap();
-    [Box::new(reference), Box::new(OnGpu { gpu, solver: solver(gpu, scene, settings) })]
+pub fn backends(gpu: &Context, scene: &Scene, settings: Settings) -> [Box<dyn Simulation>; 2] {
+    [Box::new(Reference::new(scene, settings).unwrap()), Box::new(solver(gpu, scene, settings))]
 }
 
 /// The time for which this thread has run on a CPU, so that other load does not count. Where the system has no such

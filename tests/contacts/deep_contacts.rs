@@ -37,7 +37,7 @@ fn a_heavy_ball_reports_deep_contacts_and_a_light_one_does_not() {
             let settings = Settings { self_collision: Some(own), ..Settings::default() };
             let found = both(&gpu, &ball_on_sheets(mass), settings).map(|mut backend| {
                 backend.step(20);
-                let report = backend.report();
+                let report = backend.read_contacts().unwrap();
                 println!("{}: {mass} kg: {report:?}", backend.name());
                 assert_eq!(report.deep_contacts > 0, mass == 1.0, "{}: {mass} kg: {report:?}", backend.name());
                 assert_eq!(report.deep_contacts > 0, report.deepest > 0.01, "{report:?}");

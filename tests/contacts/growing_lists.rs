@@ -2,11 +2,11 @@
 
 use crate::common;
 use crate::common::cases::bits;
-use crate::common::{Backend, OnGpu, press, solver, step};
+use crate::common::{press, solver, step};
 use std::f32::consts::TAU;
 use supple::{
     ClothGrid, ClothMesh, ContactMaterial, ContactReport, Fabric, Friction, Particle, Reference, Scene, SelfCollision,
-    Settings, Solver,
+    Settings, Simulation, Solver,
 };
 
 fn surfaces(pairs_per_particle: u32, fixed_capacity: bool, substeps: u32) -> Settings {
@@ -291,16 +291,16 @@ fn targets(scene: &Scene, frame: u32) -> Vec<(u32, [f32; 3])> {
 #[test]
 fn a_twisted_tube_does_not_cross() {
     let gpu = common::gpu();
-    let run = |scene: &Scene, backend: &mut dyn Backend, frames: u32| {
+    let run = |scene: &Scene, backend: &mut dyn Simulation, frames: u32| {
         for frame in 0..frames {
             for (particle, x) in targets(scene, frame + 1) {
-                backend.set_target(particle, x);
+                backend.set_target(particle, x).unwrap();
             }
             backend.step(1);
-            let count = crossings(scene, &backend.positions());
+            let count = crossings(scene, &backend.read_positions().unwrap());
             assert_eq!(count, 0, "{}, frame {frame}", backend.name());
         }
-        let report = backend.contacts();
+        let report = backend.read_contacts().unwrap();
         println!("{}: {report:?}", backend.name());
         assert!(report.growths > 0 && report.truncated > 1000 && report.crossings == Some(0), "{report:?}");
     };
@@ -310,6 +310,6 @@ fn a_twisted_tube_does_not_cross() {
         run(&coarse, backend.as_mut(), 22);
     }
     let fine = tube(18, 12);
-    let mut on_gpu = OnGpu { gpu: &gpu, solver: solver(&gpu, &fine, settings(48)) };
+    let mut on_gpu = solver(&gpu, &fine, settings(48));
     run(&fine, &mut on_gpu, 33);
 }

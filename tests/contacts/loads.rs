@@ -2,11 +2,11 @@
 
 use crate::common;
 use crate::common::shapes::icosphere;
-use crate::friction::{Touching, both};
+use crate::friction::both;
 use std::ops::Range;
 use supple::{
     ClothGrid, Collider, ContactMaterial, ContactMaterialId, Elasticity, Fabric, Friction, Pose, Reference, Scene,
-    SelfCollision, Settings, Shape, SoftBody,
+    SelfCollision, Settings, Shape, Simulation, SoftBody,
 };
 
 const G: f64 = 9.81;
@@ -68,7 +68,7 @@ fn a_heavy_soft_ball_stays_on_a_pinned_cloth() {
         let on_both = if thickness == 0.03 { 2 } else { 1 };
         for mut backend in both(&gpu, &scene, settings).into_iter().take(on_both) {
             backend.step(45);
-            let (x, report) = (backend.positions(), backend.report());
+            let (x, report) = (backend.read_positions().unwrap(), backend.read_contacts().unwrap());
             let [below, above] = [&cloth, &body].map(|range| lowest(of(&x, range)));
             let text = format!("{}: {:?}: cloth {below} m, ball {above} m, {report:?}", backend.name(), own.level);
             println!("{text}");
@@ -94,7 +94,7 @@ fn soft_balls_that_meet_at_10_m_s_part_again() {
         Settings { gravity: [0.0; 3], self_collision: Some(SelfCollision::default()), ..Settings::default() };
     for mut backend in both(&gpu, &scene, settings) {
         backend.step(40);
-        let (x, report) = (backend.positions(), backend.report());
+        let (x, report) = (backend.read_positions().unwrap(), backend.read_contacts().unwrap());
         let apart = mean(of(&x, &right), 0) - mean(of(&x, &left), 0);
         println!("{}: centers {apart} m apart, {report:?}", backend.name());
         assert!(apart > 0.3, "{}: centers {apart} m apart, {report:?}", backend.name());
@@ -161,12 +161,12 @@ fn layers_share_the_space_under_a_plate() {
 
 /// The friction coefficient by which a sheet slides on one that the ground holds, on a slope of 22°. The first value is that over
 /// 0.1 s, the second up to 0.45 s, when it moves at 1.4 m/s.
-fn slide(backend: &mut dyn Touching, above: &Range<u32>, angle: f64) -> [f64; 2] {
+fn slide(backend: &mut dyn Simulation, above: &Range<u32>, angle: f64) -> [f64; 2] {
     backend.step(3);
-    let start = mean(of(&backend.velocities(), above), 0);
+    let start = mean(of(&backend.read_velocities().unwrap(), above), 0);
     [(3, 0.05), (21, 0.4)].map(|(steps, seconds)| {
         backend.step(steps);
-        let acceleration = (mean(of(&backend.velocities(), above), 0) - start) / seconds;
+        let acceleration = (mean(of(&backend.read_velocities().unwrap(), above), 0) - start) / seconds;
         angle.tan() - acceleration / (G * angle.cos())
     })
 }
@@ -235,10 +235,14 @@ fn pins_on_a_moving_collider_do_not_fight_its_contacts() {
                 backend.move_collider(id, Pose { position, rotation: turn.into() }).unwrap();
                 for i in pins {
                     let target = turn * glam::Vec3::from(scene.positions()[i as usize]) + offset;
-                    backend.set_target(i, target.into());
+                    backend.set_target(i, target.into()).unwrap();
                 }
                 backend.step(1);
-                let local = backend.positions().into_iter().map(|x| turn.inverse() * (glam::Vec3::from(x) - offset));
+                let local = backend
+                    .read_positions()
+                    .unwrap()
+                    .into_iter()
+                    .map(|x| turn.inverse() * (glam::Vec3::from(x) - offset));
                 let local: Vec<glam::Vec3> = local.collect();
                 for (i, &x) in local.iter().enumerate() {
                     let start = glam::Vec3::from(scene.positions()[i]);

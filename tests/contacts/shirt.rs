@@ -91,10 +91,10 @@ fn no_capsule_shows_through_a_shirt() {
                 }
                 backend.step(1);
                 if frame % 10 == 0 {
-                    least = least.min(nearest(&scene, &colliders, &backend.positions()));
+                    least = least.min(nearest(&scene, &colliders, &backend.read_positions().unwrap()));
                 }
             }
-            let x = backend.positions();
+            let x = backend.read_positions().unwrap();
             let [low, high] = [f32::min, f32::max].map(|most| x.iter().map(|x| x[1]).reduce(most).unwrap());
             println!("{}: {least} m, shirt from {low} m to {high} m", backend.name());
             assert!(least > 0.0, "{}: a capsule comes {} m through", backend.name(), -least);

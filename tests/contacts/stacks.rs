@@ -3,19 +3,19 @@
 
 use crate::common;
 use crate::common::shapes::CUBE;
-use crate::common::{Backend, OnGpu};
+
 use supple::gpu::Context;
 use supple::{
     ClothGrid, Collider, ContactMaterial, Elasticity, Friction, Material, Pose, Reference, Scene, SelfCollision,
-    Settings, Shape, SoftBody,
+    Settings, Shape, Simulation, SoftBody,
 };
 
 const G: f64 = 9.81;
 const THICKNESS: f64 = 0.005;
 
-fn both<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Backend + 'a>; 2] {
+fn both<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Simulation>; 2] {
     let reference = Reference::new(scene, settings).unwrap();
-    [Box::new(reference), Box::new(OnGpu { gpu, solver: common::solver(gpu, scene, settings) })]
+    [Box::new(reference), Box::new(common::solver(gpu, scene, settings))]
 }
 
 /// Sheets of n × n particles on the ground, each displaced against the one below, and the gravity of an incline along x.
@@ -61,13 +61,13 @@ fn largest_speed(velocities: &[[f32; 3]]) -> f64 {
 
 /// Friction acts on an anchor, so that sheets below the friction angle (26.6°) do not creep by g sin α h per second. The
 /// motion in `steps` and the creep of five more seconds are at most `most` [m].
-fn check_layers_stop(backend: &mut dyn Backend, scene: &Scene, steps: u32, count: u32, most: f64) {
+fn check_layers_stop(backend: &mut dyn Simulation, scene: &Scene, steps: u32, count: u32, most: f64) {
     let top = scene.particle_count() / count as usize * (count as usize - 1);
     let start = mean(&scene.positions()[top..]);
     backend.step(steps - 30);
-    let before = mean(&backend.positions()[top..]);
+    let before = mean(&backend.read_positions().unwrap()[top..]);
     backend.step(30);
-    let after = mean(&backend.positions()[top..]);
+    let after = mean(&backend.read_positions().unwrap()[top..]);
     let (name, moved) = (backend.name(), (after[0] - start[0]).abs());
     let creep = (after[0] - before[0]).abs() / 0.5;
     println!("{name}: {count} layers: moved {moved:e} m, creep {creep:e} m/s");
@@ -117,9 +117,9 @@ fn layers_above_the_friction_angle_slide() {
         let backends = both(&gpu, &scene, settings);
         for mut backend in backends.into_iter().take(if count > 1 { 1 } else { 2 }) {
             backend.step(6);
-            let before = mean(&backend.velocities())[0];
+            let before = mean(&backend.read_velocities().unwrap())[0];
             backend.step(24);
-            let found = (mean(&backend.velocities())[0] - before) / 0.4;
+            let found = (mean(&backend.read_velocities().unwrap())[0] - before) / 0.4;
             let text = format!("{}: {count} layers: {found} of {expected} m/s²", backend.name());
             println!("{text}");
             assert!((found / expected - 1.0).abs() < tolerance, "{text}");
@@ -162,7 +162,7 @@ fn a_stack_of_rigid_bodies_comes_to_rest() {
         let (scene, top) = rigid_stack(count);
         for mut backend in both(&gpu, &scene, settings).into_iter().take(if count > 3 { 1 } else { 2 }) {
             backend.step(steps);
-            let (x, v) = (backend.positions(), backend.velocities());
+            let (x, v) = (backend.read_positions().unwrap(), backend.read_velocities().unwrap());
             let speed = largest_speed(&v);
             let height = mean(&x[top.start as usize..top.end as usize])[1];
             println!("{}: {count} bodies: {speed} m/s, top at {height} m", backend.name());
@@ -193,7 +193,7 @@ fn soft_bodies_do_not_pass_into_each_other() {
     let settings = Settings { gravity: [0.0; 3], self_collision: own, ..Settings::default() };
     for mut backend in both(&gpu, &scene, settings) {
         backend.step(60);
-        let x = backend.positions();
+        let x = backend.read_positions().unwrap();
         let [left, right] = bodies.clone().map(|body| mean(&x[body.start as usize..body.end as usize])[0]);
         println!("{}: centers at {left} and {right} m", backend.name());
         assert!(right - left > 0.25, "{}: centers at {left} and {right} m", backend.name());
@@ -225,7 +225,7 @@ fn a_soft_body_does_not_fall_through_a_cloth() {
     let settings = Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() };
     for mut backend in both(&gpu, &scene, settings) {
         backend.step(90);
-        let x = backend.positions();
+        let x = backend.read_positions().unwrap();
         let lowest = |range: &std::ops::Range<u32>| {
             x[range.start as usize..range.end as usize].iter().fold(f32::INFINITY, |low, x| low.min(x[1]))
         };

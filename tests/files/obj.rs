@@ -314,10 +314,12 @@ fn particles_fall_through_the_notch_of_a_concave_collider_and_rest_on_its_arms_o
             let mut fastest = 0.0f64;
             for _ in 0..90 {
                 backend.step(1);
-                let speeds = backend.velocities().into_iter().map(|velocity| length(velocity.map(f64::from)));
+                let speeds =
+                    backend.read_velocities().unwrap().into_iter().map(|velocity| length(velocity.map(f64::from)));
                 fastest = speeds.fold(fastest, f64::max);
             }
-            let heights: Vec<f64> = backend.positions().iter().map(|position| f64::from(position[1])).collect();
+            let heights: Vec<f64> =
+                backend.read_positions().unwrap().iter().map(|position| f64::from(position[1])).collect();
             for (height, expected) in heights.iter().zip([floor, floor, 0.0, 0.0]) {
                 assert!((height - expected).abs() < 0.03, "{} {heights:?} above {floor}", backend.name());
             }

@@ -158,7 +158,7 @@ fn recovers_on_both_backends(body: &Body) {
     for (what, shape) in body.shapes().into_iter().filter(|(what, _)| ["flat", "mirrored", "random"].contains(what)) {
         for mut backend in backends(&gpu, &body.set(&shape), still()) {
             backend.step(60);
-            let (inverted, volume, extent) = body.faults(&backend.positions());
+            let (inverted, volume, extent) = body.faults(&backend.read_positions().unwrap());
             println!("{}: {what}: {inverted}, volume {volume:.4}, extent off {extent:.4}", backend.name());
             assert_eq!(inverted, 0, "{}: {what}", backend.name());
             assert!((volume - 1.0).abs() < 0.02 && extent < 0.03, "{}: {what}: {volume}, {extent}", backend.name());

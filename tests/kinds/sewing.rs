@@ -1,11 +1,12 @@
 //! Distance constraints of rest length 0: welded and sewn particles.
 
 use crate::common;
-use crate::common::{Backend, backends, distance};
+use crate::common::{backends, distance};
 use supple::constraints::Limit;
 use supple::scene_file::SceneFile;
 use supple::{
-    ClothGrid, Distance, DistanceLimit, Execution, Material, Method, Particle, Reference, Scene, Settings, Sweep,
+    ClothGrid, Distance, DistanceLimit, Execution, Material, Method, Particle, Reference, Scene, Settings, Simulation,
+    Sweep,
 };
 
 const EXECUTIONS: [Execution; 4] = [Execution::Auto, Execution::Colors, Execution::Tiles, Execution::Clusters];
@@ -52,8 +53,8 @@ fn pairs(gap: f32, rest_length: f32, speed: f32) -> Scene {
 }
 
 /// The largest gap and the largest difference of velocities of all pairs.
-fn apart(backend: &dyn Backend) -> [f64; 2] {
-    [backend.positions(), backend.velocities()].map(|values| {
+fn apart(backend: &dyn Simulation) -> [f64; 2] {
+    [backend.read_positions().unwrap(), backend.read_velocities().unwrap()].map(|values| {
         assert!(values.iter().flatten().all(|value| value.is_finite()));
         values.as_chunks::<2>().0.iter().map(|[a, b]| distance(*a, *b)).fold(0.0, f64::max)
     })
@@ -98,7 +99,7 @@ fn sewn_pairs_close_and_stay_closed_on_both_backends_in_every_execution() {
                     let what = format!("{} {settings:?} {rest_length:e}: {gap:e} {difference:e}", backend.name());
                     assert!(gap < 2e-3 && difference < 0.1, "{what}");
                 }
-                ends.push(backend.positions());
+                ends.push(backend.read_positions().unwrap());
             }
             if common::is_exact(&gpu) {
                 assert_eq!(ends[0], ends[1], "{settings:?}");
@@ -157,9 +158,14 @@ fn two_cloths_sewn_along_an_edge_close_their_gap() {
     let mut fastest = 0.0f64;
     for _ in 0..240 {
         reference.step(1);
-        fastest = reference.velocities().iter().map(|&velocity| distance(velocity, [0.0; 3])).fold(fastest, f64::max);
+        fastest = reference
+            .read_velocities()
+            .unwrap()
+            .iter()
+            .map(|&velocity| distance(velocity, [0.0; 3]))
+            .fold(fastest, f64::max);
     }
-    let positions = reference.positions();
+    let positions = reference.read_positions().unwrap();
     let gap =
         seam.iter().map(|pair| distance(positions[pair[0] as usize], positions[pair[1] as usize])).fold(0.0, f64::max);
     assert!(gap < 2e-3 && fastest < 80.0, "{gap:e} m, {fastest} m/s");
@@ -199,12 +205,18 @@ fn panels_sewn_over_time_close_without_a_jerk() {
         if frame <= 20 {
             solver.set_constraints(first, &shorter).unwrap();
             common::step(&gpu, &mut solver, 1);
-            let apart = common::first_unequal(&solver.read_positions().unwrap(), &reference.positions(), 1e-4);
+            let apart =
+                common::first_unequal(&solver.read_positions().unwrap(), &reference.read_positions().unwrap(), 1e-4);
             assert_eq!(apart, None, "frame {frame}");
         }
-        fastest = reference.velocities().iter().map(|&velocity| distance(velocity, [0.0; 3])).fold(fastest, f64::max);
+        fastest = reference
+            .read_velocities()
+            .unwrap()
+            .iter()
+            .map(|&velocity| distance(velocity, [0.0; 3]))
+            .fold(fastest, f64::max);
     }
-    let end = reference.positions();
+    let end = reference.read_positions().unwrap();
     let widest = seam.iter().map(|&pair| gap(pair, &end)).fold(0.0, f64::max);
     println!("gap {widest:e} m, at most {fastest} m/s");
     assert!(widest < 1.0 / 7.0 / 100.0 && fastest < 2.0, "{widest:e} m, {fastest} m/s");

@@ -1,6 +1,6 @@
 //! Skinned particles: limits, moving poses and joints on both backends.
 
-use crate::common::{self, Backend, Pair, change};
+use crate::common::{self, Pair, change};
 use supple::wgpu;
 use supple::{
     Backstop, ClothGrid, Collider, Error, Instances, JointWeights, Pose, Scene, SelfCollision, Settings, Shape,
@@ -85,7 +85,7 @@ fn particles_stay_within_their_limits_while_the_pose_moves() {
         let poses = poses_at(&scene, k);
         change!(pair, set_skinned_poses(0, &poses));
         pair.run(1, 1e-4, "limits");
-        for positions in [pair.solver.read_positions().unwrap(), pair.reference.positions()] {
+        for positions in [pair.solver.read_positions().unwrap(), pair.reference.read_positions().unwrap()] {
             assert_eq!(fault(&scene, &poses, &positions, 1e-5), None, "step {k}");
         }
         assert_eq!(pair.solver.read_skinned_poses().unwrap(), poses);
@@ -148,7 +148,7 @@ fn joints_move_poses_by_linear_blend_skinning() {
                 assert!(blend.transform_point3(x).distance(glam::Vec3::from(pose.position).as_dvec3()) < 1e-6);
                 assert!(blend.transform_vector3(n).distance(glam::Vec3::from(pose.normal).as_dvec3()) < 1e-6);
             }
-            let positions = pair.reference.positions();
+            let positions = pair.reference.read_positions().unwrap();
             assert_eq!(fault(&scene, &poses, &positions, 1e-5), None);
         }
     }
@@ -168,13 +168,13 @@ fn a_pose_that_jumps_is_not_interpolated() {
     change!(pair, set_positions(0, &[there.position]));
     change!(pair, teleport_skinned(0..1));
     pair.run(1, 0.0, "a jump");
-    assert_eq!(pair.reference.positions(), [there.position]);
-    assert_eq!(pair.reference.velocities(), [[0.0; 3]]);
+    assert_eq!(pair.reference.read_positions().unwrap(), [there.position]);
+    assert_eq!(pair.reference.read_velocities().unwrap(), [[0.0; 3]]);
     // The next motion is interpolated again: its velocity is that of the pose.
     let further = SkinnedPose { position: [5.1, 0.0, 0.0], ..SkinnedPose::default() };
     change!(pair, set_skinned_poses(0, &[further]));
     pair.run(1, 0.0, "a motion");
-    let [vx, ..] = pair.reference.velocities()[0];
+    let [vx, ..] = pair.reference.read_velocities().unwrap()[0];
     assert!((vx - 0.1 / settings.dt).abs() < 1e-3, "{vx}");
 }
 
@@ -204,7 +204,7 @@ fn skinned_poses_survive_shifts_resets_and_snapshots() {
         let [px, py, pz] = pose.position;
         assert!((px - x - 8.0).abs() + (py - y + 4.0).abs() + (pz - z - 2.0).abs() < 2e-6, "{pose:?}");
     }
-    let positions = pair.reference.positions();
+    let positions = pair.reference.read_positions().unwrap();
     assert_eq!(fault(&scene, &poses, &positions, 1e-5), None);
 }
 
@@ -350,7 +350,7 @@ fn a_particle_far_from_its_pose_is_put_within_both_limits() {
     let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 1, ..Settings::default() });
     pair.run(1, 1e-4, "random places");
     let poses: Vec<SkinnedPose> = scene.skinned().iter().map(|skinned| skinned.pose).collect();
-    assert_eq!(fault(&scene, &poses, &pair.reference.positions(), 2e-6), None);
+    assert_eq!(fault(&scene, &poses, &pair.reference.read_positions().unwrap(), 2e-6), None);
 }
 
 /// Moves all poses by an offset per step, as the skinning of a program.

@@ -369,14 +369,14 @@ fn departures(gpu: &supple::gpu::Context, case: &Case<'_>, size: f64, variants: 
     let gravity = [0.0, (-size / h2()) as f32, 0.0];
     let scene = disturb(&case.scene, size, &variants[0]);
     let [reference, _] = backends(gpu, &scene, variants[0]);
-    let velocities = reference.velocities();
+    let velocities = reference.read_velocities().unwrap();
     let squares = Box::new(|x: &[V]| (case.squares)(x));
     let moved = Case { name: case.name, scene, squares, alpha: softer * case.alpha };
     let (end, far) = implicit_euler(&moved, &velocities, &Settings { gravity, ..variants[0] }, size);
     let off = |settings: &Settings| {
         let ends = backends(gpu, &moved.scene, Settings { gravity, ..*settings }).map(|mut backend| {
             backend.step(1);
-            let pairs = backend.positions().into_iter().zip(&end);
+            let pairs = backend.read_positions().unwrap().into_iter().zip(&end);
             pairs.map(|(a, b)| norm(sub(a.map(f64::from), *b))).fold(0.0, f64::max) / far
         });
         ends[0].max(ends[1])
@@ -435,7 +435,7 @@ fn iterations_beyond_convergence_change_nothing() {
         let ends = [1, 100, 400].map(|iterations| {
             backends(&gpu, &scene, settings(Sweep::GaussSeidel, 1.0, iterations)).map(|mut backend| {
                 backend.step(1);
-                backend.positions()
+                backend.read_positions().unwrap()
             })
         });
         let [one, hundred, more] = ends;
@@ -461,8 +461,10 @@ fn lambda_of_a_converged_step_is_that_of_the_stretch() {
         let settings = settings(sweep, relaxation, 300);
         for mut backend in backends(&gpu, &disturb(&case.scene, 0.1, &settings), settings) {
             backend.step(1);
-            let x: Vec<V> = backend.positions().iter().map(|x| x.map(f64::from)).collect();
-            for (link, (pair, &lambda)) in x.windows(2).zip(&backend.lambdas()).enumerate() {
+            let x: Vec<V> = backend.read_positions().unwrap().iter().map(|x| x.map(f64::from)).collect();
+            for (link, (pair, &lambda)) in
+                x.windows(2).zip(&backend.read_lambdas::<supple::Distance>().unwrap()).enumerate()
+            {
                 let stretch = norm(sub(pair[0], pair[1])) - 1.0;
                 let law = -alpha * f64::from(lambda) / h2();
                 assert!(stretch.abs() > 1e-4 && (stretch - law).abs() < 1e-6, "{} {link}: {stretch}", backend.name());

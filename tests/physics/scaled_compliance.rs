@@ -29,7 +29,7 @@ fn springs_hang_by_the_mean_scale_of_their_particles() {
     let expected = [1.5 * f64::from(compliance) * 2.0 * weight, 4.0 * f64::from(compliance) * weight];
     for mut backend in backends(&gpu, &scene, settings) {
         backend.step(300);
-        let positions = backend.positions();
+        let positions = backend.read_positions().unwrap();
         for (spring, expected) in expected.into_iter().enumerate() {
             let stretch = distance(positions[spring], positions[spring + 1]) - 1.0;
             let error = (stretch / expected - 1.0).abs();

@@ -1,8 +1,8 @@
 //! The order in which constraints are projected: its rate of convergence, its bias, and remedies for the bias.
 
 use crate::common;
-use crate::common::{Backend, OnGpu, backends, distance, is_exact, solver};
-use supple::{ClothGrid, ColorOrder, Distance, Fabric, Material, Particle, Scene, Settings, Sweep};
+use crate::common::{backends, distance, is_exact, solver};
+use supple::{ClothGrid, ColorOrder, Distance, Fabric, Material, Particle, Scene, Settings, Simulation, Sweep};
 
 // ---------------------------------------------------------------------------------------------------- convergence
 
@@ -25,11 +25,11 @@ fn stretched_chain() -> Scene {
 }
 
 /// √Σ C² of the chain after `iterations` iterations in one step.
-fn residual(backend: &mut dyn Backend, settings: Settings, iterations: u32) -> f64 {
+fn residual(backend: &mut dyn Simulation, settings: Settings, iterations: u32) -> f64 {
     backend.reset();
-    backend.set_settings(Settings { iterations, ..settings });
+    backend.set_settings(Settings { iterations, ..settings }).unwrap();
     backend.step(1);
-    let x = backend.positions();
+    let x = backend.read_positions().unwrap();
     x.windows(2).map(|pair| (distance(pair[0], pair[1]) - 0.125).powi(2)).sum::<f64>().sqrt()
 }
 
@@ -120,12 +120,12 @@ fn hammock() -> Symmetric {
 }
 
 /// The largest distance between a particle and its mirrored partner [m], from positions averaged over `frames` steps.
-fn asymmetry(symmetric: &Symmetric, backend: &mut dyn Backend, frames: u32) -> f64 {
+fn asymmetry(symmetric: &Symmetric, backend: &mut dyn Simulation, frames: u32) -> f64 {
     backend.step(180);
     let mut mean = vec![[0f64; 3]; symmetric.images.len()];
     for _ in 0..frames {
         backend.step(1);
-        for (mean, x) in mean.iter_mut().zip(backend.positions()) {
+        for (mean, x) in mean.iter_mut().zip(backend.read_positions().unwrap()) {
             (0..3).for_each(|axis| mean[axis] += f64::from(x[axis]) / f64::from(frames));
         }
     }
@@ -141,7 +141,12 @@ fn rest(symmetric: &Symmetric, settings: Settings, frames: u32) -> [[f64; 2]; 2]
     let gpu = common::gpu();
     backends(&gpu, &symmetric.scene, settings).map(|mut backend| {
         let apart = asymmetry(symmetric, &mut *backend, frames);
-        let speed = backend.velocities().into_iter().flatten().fold(0f32, |most, component| most.max(component.abs()));
+        let speed = backend
+            .read_velocities()
+            .unwrap()
+            .into_iter()
+            .flatten()
+            .fold(0f32, |most, component| most.max(component.abs()));
         println!("{} {:?} {:?}: {apart:.1e} m, {speed:.1e} m/s", backend.name(), settings.sweep, settings.color_order);
         [apart, f64::from(speed)]
     })
@@ -199,8 +204,8 @@ fn order(color_order: ColorOrder) -> Settings {
     Settings { substeps: 5, iterations: 2, color_order, ..Settings::default() }
 }
 
-fn state(backend: &dyn Backend) -> [Vec<[f32; 3]>; 2] {
-    [backend.positions(), backend.velocities()]
+fn state(backend: &dyn Simulation) -> [Vec<[f32; 3]>; 2] {
+    [backend.read_positions().unwrap(), backend.read_velocities().unwrap()]
 }
 
 #[test]
@@ -236,7 +241,7 @@ fn both_backends_use_the_same_orders() {
     }
     let (scene, _) = common::hanging_cloth(13, 11);
     for color_order in [ColorOrder::Alternating, ColorOrder::Shuffled { seed: 3 }] {
-        let mut one = OnGpu { gpu: &gpu, solver: solver(&gpu, &scene, order(color_order)) };
+        let mut one = solver(&gpu, &scene, order(color_order));
         let mut other = supple::Reference::new(&scene, order(color_order)).unwrap();
         for frame in 1..=10 {
             one.step(1);

@@ -3,8 +3,8 @@
 
 use crate::common::{gpu, hanging_cloth, solver, step, store};
 use supple::{
-    ClothGrid, Collider, ColliderId, Cord, Distance, Error, Execution, Fabric, Field, Instance, Instances, Placement,
-    Pose, Reference, Rope, Scene, SelfCollision, Settings, Shape, Solver, Tethers, Wind,
+    ClothGrid, Collider, ColliderId, Cord, Distance, Execution, Fabric, Field, Instance, Instances, Placement, Pose,
+    Reference, Rope, Scene, SelfCollision, Settings, Shape, Simulation, Tethers, Wind,
 };
 
 /// A cloth that hangs by its upper row and a rope that hangs by its end, `at` metres from the origin on each axis.
@@ -153,115 +153,53 @@ fn full_scene() -> (Scene, Settings, ColliderId) {
 /// Positions, velocities, λ of distance constraints, forces on colliders.
 type State = (Vec<[f32; 3]>, Vec<[f32; 3]>, Vec<f32>, String);
 
-/// The same calls on either backend.
-trait Backend {
-    fn shift(&mut self, offset: [f32; 3]) -> Result<(), Error>;
-    fn aim(&mut self, particle: u32, target: [f32; 3]);
-    fn drive(&mut self, collider: ColliderId, position: [f32; 3]);
-    fn run(&mut self, steps: u32);
-    fn start_over(&mut self);
-    fn state(&self) -> State;
-    fn fields(&self) -> [Field; 8];
-}
-
-struct OnGpu<'a>(&'a supple::gpu::Context, Solver);
-
-impl Backend for OnGpu<'_> {
-    fn shift(&mut self, offset: [f32; 3]) -> Result<(), Error> {
-        self.1.shift_origin(offset)
-    }
-    fn aim(&mut self, particle: u32, target: [f32; 3]) {
-        self.1.set_target(particle, target).unwrap();
-    }
-    fn drive(&mut self, collider: ColliderId, position: [f32; 3]) {
-        self.1.move_collider(collider, Pose { position, ..Pose::default() }).unwrap();
-    }
-    fn run(&mut self, steps: u32) {
-        step(self.0, &mut self.1, steps);
-    }
-    fn start_over(&mut self) {
-        self.1.reset();
-    }
-    fn state(&self) -> State {
-        let forces = format!("{:?}", self.1.read_collider_forces().unwrap());
-        let (positions, velocities) = (self.1.read_positions().unwrap(), self.1.read_velocities().unwrap());
-        (positions, velocities, self.1.read_lambdas::<Distance>().unwrap(), forces)
-    }
-    fn fields(&self) -> [Field; 8] {
-        self.1.settings().fields
-    }
-}
-
-impl Backend for Reference {
-    fn shift(&mut self, offset: [f32; 3]) -> Result<(), Error> {
-        self.shift_origin(offset)
-    }
-    fn aim(&mut self, particle: u32, target: [f32; 3]) {
-        self.set_target(particle, target).unwrap();
-    }
-    fn drive(&mut self, collider: ColliderId, position: [f32; 3]) {
-        self.move_collider(collider, Pose { position, ..Pose::default() }).unwrap();
-    }
-    fn run(&mut self, steps: u32) {
-        self.step(steps);
-    }
-    fn start_over(&mut self) {
-        self.reset();
-    }
-    fn state(&self) -> State {
-        (
-            self.read_positions().unwrap(),
-            self.read_velocities().unwrap(),
-            self.read_lambdas_of(0).unwrap(),
-            format!("{:?}", self.read_collider_forces().unwrap()),
-        )
-    }
-    fn fields(&self) -> [Field; 8] {
-        self.settings().fields
-    }
+fn state(backend: &dyn Simulation) -> State {
+    let forces = format!("{:?}", backend.read_collider_forces().unwrap());
+    let (positions, velocities) = (backend.read_positions().unwrap(), backend.read_velocities().unwrap());
+    (positions, velocities, backend.read_lambdas::<Distance>().unwrap(), forces)
 }
 
 /// Runs both; one is shifted while a collider and a pin are moving.
-fn compare(mut shifted: impl Backend, mut unshifted: impl Backend, ball: ColliderId) {
+fn compare([shifted, unshifted]: [&mut dyn Simulation; 2], ball: ColliderId) {
     let target = [1200.25, 1300.125, 1400.25];
     let place = [1200.25, 1300.0, 1400.25];
-    for backend in [&mut shifted as &mut dyn Backend, &mut unshifted] {
-        backend.run(2);
-        backend.aim(0, target);
-        backend.drive(ball, place);
+    for backend in [&mut *shifted, &mut *unshifted] {
+        backend.step(2);
+        backend.set_target(0, target).unwrap();
+        backend.move_collider(ball, Pose { position: place, ..Pose::default() }).unwrap();
     }
-    shifted.shift(OFFSET).unwrap();
+    shifted.shift_origin(OFFSET).unwrap();
     for (steps, there) in [(1, target), (3, [1200.0, 1300.25, 1400.5])] {
-        shifted.run(steps);
-        unshifted.run(steps);
-        let (own, other) = (shifted.state(), unshifted.state());
+        shifted.step(steps);
+        unshifted.step(steps);
+        let (own, other) = (state(shifted), state(unshifted));
         assert_eq!(own.0, moved(&other.0, OFFSET), "positions");
         assert_eq!((own.1, own.2, own.3), (other.1, other.2, other.3), "velocities, λ, forces on colliders");
-        shifted.aim(0, moved(&[there], OFFSET)[0]);
-        unshifted.aim(0, there);
+        shifted.set_target(0, moved(&[there], OFFSET)[0]).unwrap();
+        unshifted.set_target(0, there).unwrap();
     }
-    let Field::Point { position, .. } = shifted.fields()[0] else { panic!("the field is gone") };
+    let Field::Point { position, .. } = shifted.settings().fields[0] else { panic!("the field is gone") };
     assert_eq!(position, moved(&[[1201.0, 1300.5, 1400.25]], OFFSET)[0]);
-    shifted.start_over();
-    unshifted.start_over();
-    shifted.run(1);
-    unshifted.run(1);
-    assert_eq!(shifted.state().0, moved(&unshifted.state().0, OFFSET), "after reset");
+    shifted.reset();
+    unshifted.reset();
+    shifted.step(1);
+    unshifted.step(1);
+    assert_eq!(state(shifted).0, moved(&state(unshifted).0, OFFSET), "after reset");
 }
 
 #[test]
 fn a_shift_within_the_same_powers_of_two_leaves_no_trace_on_the_gpu() {
     let gpu = gpu();
     let (scene, settings, ball) = full_scene();
-    let make = || OnGpu(&gpu, solver(&gpu, &scene, settings));
-    compare(make(), make(), ball);
+    let [mut shifted, mut unshifted] = [0, 1].map(|_| solver(&gpu, &scene, settings));
+    compare([&mut shifted, &mut unshifted], ball);
 }
 
 #[test]
 fn a_shift_within_the_same_powers_of_two_leaves_no_trace_in_the_reference() {
     let (scene, settings, ball) = full_scene();
-    let make = || Reference::new(&scene, settings).unwrap();
-    compare(make(), make(), ball);
+    let [mut shifted, mut unshifted] = [0, 1].map(|_| Reference::new(&scene, settings).unwrap());
+    compare([&mut shifted, &mut unshifted], ball);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use supple::scene_file::SceneFile;
 
 /// Prints a warning for each counter of errors that is not 0.
 pub fn print(file: &SceneFile, backend: &Backend, refused_tears: u64) -> anyhow::Result<()> {
-    let diagnostics = backend.diagnostics()?;
+    let diagnostics = backend.simulation.read_diagnostics()?;
     let count = diagnostics.non_finite_count;
     if count > 0 {
         let first = diagnostics
@@ -17,7 +17,7 @@ pub fn print(file: &SceneFile, backend: &Backend, refused_tears: u64) -> anyhow:
              or softer materials may help"
         ));
     }
-    let lost_contacts = backend.contacts()?.lost;
+    let lost_contacts = backend.simulation.read_contacts()?.lost;
     if lost_contacts > 0 {
         let given = file.settings.self_collision.unwrap_or_default().pairs_per_particle;
         warn(format_args!(

@@ -62,8 +62,8 @@ impl ContactsFile {
     }
 
     pub fn write(&mut self, frame: u32, time: f64, scene: &SceneFile, backend: &Backend) -> anyhow::Result<()> {
-        let report = backend.contacts()?;
-        let mut forces = backend.collider_forces()?;
+        let report = backend.simulation.read_contacts()?;
+        let mut forces = backend.simulation.read_collider_forces()?;
         // Empty if collider_forces is off.
         forces.resize(scene.scene.colliders().len(), ColliderForce::default());
         let mut poses: Vec<Pose> = scene.scene.colliders().iter().map(|collider| collider.pose).collect();
@@ -89,7 +89,7 @@ impl ContactsFile {
             growths: report.growths,
             lost: report.lost,
             halted: report.halted,
-            lost_collider_contacts: backend.diagnostics()?.lost_collider_contacts,
+            lost_collider_contacts: backend.simulation.read_diagnostics()?.lost_collider_contacts,
             deepest: report.deepest,
             deep_contacts: report.deep_contacts,
             searches: report.searches,
