@@ -9,9 +9,7 @@ fn main() -> supple::Result<()> {
 
     let gpu = Context::new(supple::required_limits(&scene))?;
     let mut solver = Solver::new(&gpu.device, &gpu.queue, &scene, Settings::default())?;
-    let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    solver.encode(&mut encoder, 60);
-    gpu.queue.submit([encoder.finish()]);
+    solver.step(60);
 
     let positions = solver.read_positions()?;
     let lowest = positions.iter().map(|position| position[1]).fold(f32::INFINITY, f32::min);

@@ -249,6 +249,10 @@ impl Script for Coupling {
         self.state.asked = Some(solver.request_collider_forces(encoder));
     }
 
+    fn reset(&mut self) {
+        self.state = self.start();
+    }
+
     fn moved_colliders(&self) -> &[(usize, Pose)] {
         &self.state.moved
     }

@@ -5,7 +5,8 @@
 #   2. Copy the repository with target/gpu-run/ to the GPU machine.
 #   3. On the GPU machine: benches/gpu/run.sh
 #
-# Each part has a time limit. A part that fails or exceeds its limit does not stop the others. Results, in $OUT:
+# Each part has a time limit. A part that fails or exceeds its limit does not stop the others. The exit status
+# is 1 if a test fails or has no time left. Results, in $OUT:
 #
 #   gpu-run.md              machine, date, result and seconds of each part
 #   gpu-run.log             standard error of all parts

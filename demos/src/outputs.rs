@@ -24,9 +24,7 @@ impl<'a> Outputs<'a> {
     pub fn create(gpu: &Context, demo: &Demo, solver: &Solver, options: &'a Options) -> anyhow::Result<Self> {
         let picture_size = options.picture_size()?;
         for path in options.png.iter().chain(&options.gif).chain(&options.positions).chain(&options.trace) {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            anyhow::ensure!(folder.is_dir(), "{}: there is no folder {}", cannot_write(path), folder.display());
-            anyhow::ensure!(!path.is_dir(), "{}: it is a folder", cannot_write(path));
+            check_file(path)?;
         }
         if let Some(path) = &options.png {
             let format = image::ImageFormat::from_path(path).with_context(|| cannot_write(path))?;
@@ -95,6 +93,14 @@ fn write_positions(path: &Path, positions: &[[f32; 3]]) -> anyhow::Result<()> {
         npyz::WriteOptions::new().dtype(dtype).shape(&[positions.len() as u64, 3]).writer(file).begin_nd()?;
     writer.extend(positions.iter().flatten().copied())?;
     writer.finish()?;
+    Ok(())
+}
+
+/// Checks that a file can be in a folder, before a simulation whose result it takes.
+pub fn check_file(path: &Path) -> anyhow::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    anyhow::ensure!(folder.is_dir(), "{}: there is no folder {}", cannot_write(path), folder.display());
+    anyhow::ensure!(!path.is_dir(), "{}: it is a folder", cannot_write(path));
     Ok(())
 }
 

@@ -278,14 +278,14 @@ impl State {
     }
 
     fn reset(&mut self, demo: &mut Demo) {
-        if let Some(script) = &mut demo.script {
-            script.reset();
-        }
         self.grip = None;
         self.panel.reset_materials();
         self.released = false;
         self.solver.reset();
         self.step = 0;
+        if let Some(script) = &mut demo.script {
+            script.reset();
+        }
     }
 
     fn frame(&mut self, demo: &mut Demo) -> anyhow::Result<()> {

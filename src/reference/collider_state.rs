@@ -7,7 +7,6 @@ use super::events::Events;
 use super::triangles::TriangleContacts;
 use crate::collision::{Collider, ColliderId, ContactMaterial, ContactMaterialId, ContactScale, DISABLED, Pose};
 use crate::error::Result;
-use crate::schedule::plan::{Pass, Plan};
 use glam::Vec3;
 use std::ops::Range;
 
@@ -61,9 +60,11 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
-        let before = self.controls.plan.clone();
+        let (restitutes, triangles) = (self.controls.restitutes(), self.controls.collides_triangles());
         self.controls.set_contact_material(id, material)?;
-        self.forget_forces_before(&before);
+        if self.controls.restitutes() && !restitutes || self.controls.collides_triangles() && !triangles {
+            self.forget_collider_forces();
+        }
         self.upload();
         Ok(())
     }
@@ -73,15 +74,17 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) -> Result<()> {
-        let (before, had_scales) = (self.controls.plan.clone(), !self.controls.scene.contact_scales.is_empty());
+        let had_scales = !self.controls.scene.contact_scales.is_empty();
+        let triangles = self.controls.collides_triangles();
         self.controls.scene.set_contact_scales(particles.clone(), scales)?;
         if particles.is_empty() {
             return Ok(());
         }
         self.controls.make_plan();
-        self.forget_forces_before(&before);
         if !had_scales {
             self.contacts = Contacts::new(self.particle_count());
+        }
+        if !had_scales || self.controls.collides_triangles() && !triangles {
             self.forget_collider_forces();
         }
         self.upload();
@@ -100,14 +103,6 @@ impl Reference {
         self.collider_forces = vec![[Vec3::ZERO; 2]; rows.len()];
         self.upload();
         self.mark_stale();
-    }
-
-    /// Sets the forces on colliders to 0 if the plan has passes of colliders that the one before had not.
-    fn forget_forces_before(&mut self, before: &Plan) {
-        let is_new = |pass: &Pass| self.controls.plan.contains(pass) && !before.contains(pass);
-        if [Pass::CollideTriangles, Pass::ApplyRestitution].iter().any(is_new) {
-            self.forget_collider_forces();
-        }
     }
 
     pub(super) fn forget_collider_forces(&mut self) {

@@ -39,6 +39,11 @@ impl Controls {
         pins.iter().map(|&pins| self.plan_with(pins)).collect()
     }
 
+    /// Returns true if triangles meet colliders.
+    pub fn collides_triangles(&self) -> bool {
+        self.plan.contains(&Pass::CollideTriangles)
+    }
+
     /// Returns true if any contact material has restitution.
     pub fn restitutes(&self) -> bool {
         self.scene.contact_materials.iter().any(|material| material.restitution > 0.0)

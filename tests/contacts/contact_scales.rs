@@ -209,7 +209,7 @@ fn scales_change_while_a_scene_runs() {
     }
     scene.add_collider(Collider::default()).unwrap();
     let settings = Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() };
-    for mut backend in crate::friction::both(&gpu, &scene, settings) {
+    for mut backend in common::backends(&gpu, &scene, settings) {
         backend.step(30);
         // The first scales, then others.
         for map in [[1.0, 0.5, 0.25], [0.75, 0.125, 1.0]] {

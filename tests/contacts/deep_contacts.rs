@@ -2,7 +2,6 @@
 
 use crate::common;
 use crate::common::is_exact;
-use crate::friction::both;
 use supple::{
     ClothGrid, Collider, ContactMaterial, ContactMaterialId, Particle, Reference, Scene, SelfCollision, Settings,
 };
@@ -35,7 +34,7 @@ fn a_heavy_ball_reports_deep_contacts_and_a_light_one_does_not() {
     for own in [SelfCollision::default(), SelfCollision::surfaces()] {
         for mass in [0.001, 1.0] {
             let settings = Settings { self_collision: Some(own), ..Settings::default() };
-            let found = both(&gpu, &ball_on_sheets(mass), settings).map(|mut backend| {
+            let found = common::backends(&gpu, &ball_on_sheets(mass), settings).map(|mut backend| {
                 backend.step(20);
                 let report = backend.read_contacts().unwrap();
                 println!("{}: {mass} kg: {report:?}", backend.name());

@@ -2,10 +2,9 @@
 
 use crate::common;
 use crate::common::{Pair, is_exact, noise, solver};
-use supple::gpu::Context;
 use supple::{
     ClothGrid, Collider, ContactEvents, ContactMaterial, ContactMaterialId, ContactPair, ContactPhase, Error, Friction,
-    Particle, Reference, Scene, SelfCollision, Settings, Shape, Simulation,
+    Particle, Reference, Scene, SelfCollision, Settings, Shape,
 };
 
 const DT: f32 = 1.0 / 60.0;
@@ -25,10 +24,6 @@ fn material(scene: &mut Scene, restitution: f32, coefficient: f32) {
     scene.set_contact_material(ContactMaterialId::default(), own).unwrap();
 }
 
-fn both<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Simulation>; 2] {
-    crate::friction::both(gpu, scene, settings)
-}
-
 fn sum(events: &ContactEvents) -> f32 {
     events.events.iter().map(|event| event.impulse).sum()
 }
@@ -44,7 +39,7 @@ fn a_bouncing_ball_begins_and_ends_a_contact_with_its_impulse() {
         scene.add_particle(particle).unwrap();
         scene.add_collider(Collider::new(Shape::Sphere { radius: 0.1 }, [5.0, 0.0, 0.0])).unwrap();
         scene.add_collider(Collider::default()).unwrap();
-        for mut backend in both(&gpu, &scene, settings(self_collision)) {
+        for mut backend in common::backends(&gpu, &scene, settings(self_collision)) {
             let (name, mut log) = (backend.name(), Vec::new());
             for step in 1..=40 {
                 backend.step(1);
@@ -87,7 +82,7 @@ fn a_resting_weight_has_its_impulse_in_each_step() {
         scene.add_cloth_grid(&grid).unwrap();
         scene.add_collider(Collider::default()).unwrap();
         let mass: f32 = scene.inverse_masses().iter().map(|w| 1.0 / w).sum();
-        for mut backend in both(&gpu, &scene, settings(self_collision)) {
+        for mut backend in common::backends(&gpu, &scene, settings(self_collision)) {
             backend.step(60);
             for _ in 0..3 {
                 backend.step(1);
@@ -124,7 +119,7 @@ fn triangles_on_a_collider_have_the_normal_impulse_of_their_force() {
         scene.add_collider(Collider::new(Shape::Sphere { radius: 0.02 }, [x, 0.01, z])).unwrap();
     }
     let weight: f32 = scene.inverse_masses().iter().map(|w| G / w).sum();
-    for mut backend in both(&gpu, &scene, settings(None)) {
+    for mut backend in common::backends(&gpu, &scene, settings(None)) {
         backend.step(60);
         let (mut total, mut pressed) = (0.0, 0.0);
         for _ in 0..20 {
@@ -149,7 +144,7 @@ fn pairs_begin_with_the_impulse_of_an_inelastic_impact() {
     }
     for self_collision in [SelfCollision::default(), SelfCollision::surfaces()] {
         let settings = Settings { gravity: [0.0; 3], ..settings(Some(self_collision)) };
-        for mut backend in both(&gpu, &scene, settings) {
+        for mut backend in common::backends(&gpu, &scene, settings) {
             let mut log = Vec::new();
             for _ in 0..6 {
                 backend.step(1);
@@ -193,7 +188,7 @@ fn a_cloth_at_rest_on_a_cloth_carries_its_weight() {
     let upper = sheet(&mut scene, 0.021, 0.017, 0.3);
     let mass: f32 = upper.map(|i| 1.0 / scene.inverse_masses()[i as usize]).sum();
     let settings = Settings { contact_events: 2000, ..settings(Some(SelfCollision::surfaces())) };
-    for mut backend in both(&gpu, &scene, settings) {
+    for mut backend in common::backends(&gpu, &scene, settings) {
         backend.step(30);
         let (steps, mut total) = (5, 0.0);
         for _ in 0..steps {
@@ -260,7 +255,9 @@ fn events_of_both_backends_agree() {
 fn events_that_do_not_fit_are_counted() {
     let gpu = common::gpu();
     let [few, many] = [3, 1000].map(|contact_events| Settings { contact_events, substeps: 5, ..settings(None) });
-    for (mut backend, mut large) in both(&gpu, &pile(), few).into_iter().zip(both(&gpu, &pile(), many)) {
+    for (mut backend, mut large) in
+        common::backends(&gpu, &pile(), few).into_iter().zip(common::backends(&gpu, &pile(), many))
+    {
         backend.step(20);
         large.step(20);
         let (few, every) = (backend.read_contact_events().unwrap(), large.read_contact_events().unwrap());
@@ -284,7 +281,7 @@ fn a_reset_forgets_the_contacts_of_the_step_before() {
     scene.add_particle(Particle { position: [0.0, 0.01, 0.0], ..Particle::default() }).unwrap();
     scene.add_collider(Collider::default()).unwrap();
     let off = Settings { contact_events: 0, collider_forces: false, ..settings(None) };
-    for mut backend in both(&gpu, &scene, off) {
+    for mut backend in common::backends(&gpu, &scene, off) {
         backend.step(2);
         backend.set_settings(settings(None)).unwrap();
         backend.reset();

@@ -15,19 +15,14 @@ const DT: f64 = 1.0 / 60.0;
 /// Half the thickness of the default material [m]: the distance that particles keep from a collider.
 const KEEP: f64 = 0.0025;
 
-pub fn both<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Simulation>; 2] {
-    let reference = Reference::new(scene, settings).unwrap();
-    [Box::new(reference), Box::new(common::solver(gpu, scene, settings))]
-}
-
 fn weightless() -> Settings {
     Settings { gravity: [0.0; 3], ..Settings::default() }
 }
 
 /// Both backends without and with the surface level, which solves colliders twice per substep.
-fn with_and_without_surfaces<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> Vec<Box<dyn Simulation>> {
+fn with_and_without_surfaces(gpu: &Context, scene: &Scene, settings: Settings) -> Vec<Box<dyn Simulation>> {
     let apart = Settings { self_collision: Some(SelfCollision::surfaces()), ..settings };
-    [settings, apart].into_iter().flat_map(|settings| both(gpu, scene, settings)).collect()
+    [settings, apart].into_iter().flat_map(|settings| common::backends(gpu, scene, settings)).collect()
 }
 
 fn slippery() -> ContactMaterial {
@@ -168,7 +163,7 @@ fn check_slopes(gpu: &Context, cases: &[(&str, f64, f64, f64)]) {
     let slopes: Vec<Slope> =
         (1..).zip(cases).map(|(group, &(what, s, k, ratio))| add_slope(&mut scene, what, group, s, k, ratio)).collect();
     let mut faults = Vec::new();
-    for mut backend in both(gpu, &scene, Settings::default()) {
+    for mut backend in common::backends(gpu, &scene, Settings::default()) {
         backend.step(60);
         let (x0, v0) = (backend.read_positions().unwrap(), backend.read_velocities().unwrap());
         backend.step(120);
@@ -240,7 +235,7 @@ fn a_dropped_particle_bounces_to_e_squared_of_its_height() {
         let material = scene.add_contact_material(material).unwrap();
         particle(&mut scene, [k as f64, height + KEEP, 0.0], [0.0; 3], material);
     }
-    for mut backend in both(&gpu, &scene, Settings::default()) {
+    for mut backend in common::backends(&gpu, &scene, Settings::default()) {
         let (mut highest, mut fallen) = ([0f64; 4], [false; 4]);
         for _ in 0..100 {
             backend.step(1);
@@ -355,7 +350,7 @@ fn a_bat_transfers_its_speed() {
             particle(&mut scene, place, [v, 0.0, 0.0], material);
         }
     }
-    for mut backend in both(&gpu, &scene, weightless()) {
+    for mut backend in common::backends(&gpu, &scene, weightless()) {
         for step in 1..=14 {
             let position = [(-0.5 + speed * DT * f64::from(step)) as f32, 0.0, 0.0];
             backend.move_collider(id, Pose { position, ..Pose::default() }).unwrap();
@@ -422,7 +417,9 @@ fn disabled_collider_forces_are_not_summed() {
     for own in [None, Some(SelfCollision::surfaces())] {
         let on = Settings { self_collision: own, ..Settings::default() };
         let off = Settings { collider_forces: false, ..on };
-        for (mut with, mut without) in both(&gpu, &scene, on).into_iter().zip(both(&gpu, &scene, off)) {
+        for (mut with, mut without) in
+            common::backends(&gpu, &scene, on).into_iter().zip(common::backends(&gpu, &scene, off))
+        {
             with.step(10);
             without.step(10);
             assert_eq!(with.read_positions().unwrap(), without.read_positions().unwrap(), "{}", with.name());
@@ -517,7 +514,7 @@ fn belts_and_moving_boxes_drag_by_kinetic_friction() {
     for material in [a, b] {
         particle(&mut scene, [0.0, KEEP, 0.0], [0.0; 3], material);
     }
-    for mut backend in both(&gpu, &scene, Settings::default()) {
+    for mut backend in common::backends(&gpu, &scene, Settings::default()) {
         for step in 1..=60u32 {
             let position = [(speed * DT * f64::from(step)) as f32, -0.1, 0.0];
             backend.move_collider(tray, Pose { position, ..Pose::default() }).unwrap();
@@ -549,7 +546,7 @@ fn a_turntable_carries_particles_within_the_friction_limit() {
         particle(&mut scene, [radius, KEEP, 0.0], [0.0, 0.0, -omega * radius], material);
         tables.push((id, omega));
     }
-    for mut backend in both(&gpu, &scene, Settings::default()) {
+    for mut backend in common::backends(&gpu, &scene, Settings::default()) {
         for step in 1..=60u32 {
             for &(id, omega) in &tables {
                 let half = 0.5 * omega * DT * f64::from(step);
@@ -587,7 +584,7 @@ fn a_rotated_platform_carries_without_creep() {
         particle(&mut scene, [1.5, KEEP, 1.0], [speed, 0.0, 0.0], material);
         platforms.push((id, rotation));
     }
-    for mut backend in both(&gpu, &scene, Settings::default()) {
+    for mut backend in common::backends(&gpu, &scene, Settings::default()) {
         let mut at = 0.0;
         for step in 1..=120u32 {
             at = (speed * DT * f64::from(step)) as f32;
@@ -616,7 +613,7 @@ fn fast_particles_do_not_pass_a_thin_plate() {
         let place = [0.5 * f64::from(noise(2 * k)), 1.0 + 0.01 * f64::from(k), 0.5 * f64::from(noise(2 * k + 1))];
         particle(&mut scene, place, [0.0, -300.0, 0.0], ContactMaterialId::default());
     }
-    for mut backend in both(&gpu, &scene, Settings::default()) {
+    for mut backend in common::backends(&gpu, &scene, Settings::default()) {
         backend.step(30);
         for (i, x) in backend.read_positions().unwrap().iter().enumerate() {
             assert!(f64::from(x[1]) > 0.001 + 0.99 * KEEP, "{}: particle {i} at {x:?}", backend.name());
@@ -645,7 +642,7 @@ fn off_centre_impacts_on_a_ball_deflect_outwards() {
             }
         }
     }
-    for mut backend in both(&gpu, &scene, weightless()) {
+    for mut backend in common::backends(&gpu, &scene, weightless()) {
         backend.step(4);
         let (x, v) = (backend.read_positions().unwrap(), backend.read_velocities().unwrap());
         for &(aside, speed, rough, i) in &shots {
@@ -673,7 +670,7 @@ fn a_flung_plate_carries_its_load() {
         let place = [0.5 * f64::from(noise(2 * k)), 0.001 + KEEP, 0.5 * f64::from(noise(2 * k + 1))];
         particle(&mut scene, place, [0.0; 3], ContactMaterialId::default());
     }
-    for mut backend in both(&gpu, &scene, Settings::default()) {
+    for mut backend in common::backends(&gpu, &scene, Settings::default()) {
         // The body is at rest first, so that it is in contact.
         backend.step(10);
         backend.move_collider(id, Pose { position: [0.0, 1.0, 0.0], ..Pose::default() }).unwrap();
@@ -696,7 +693,7 @@ fn a_fast_ball_pushes_a_whole_curtain() {
         particle(&mut scene, place, [0.0; 3], slippery);
     }
     let reach = radius + KEEP;
-    for mut backend in both(&gpu, &scene, weightless()) {
+    for mut backend in common::backends(&gpu, &scene, weightless()) {
         let mut center = -2.0;
         for _ in 0..6 {
             center += 100.0 * DT;
@@ -761,7 +758,7 @@ fn check_shells(speed: f64) {
             let velocity = if k < 100 { [n[1], n[2], n[0]] } else { n.map(|n| -n) };
             particle(&mut scene, place, velocity.map(|v| speed * v), slippery);
         }
-        for mut backend in both(&gpu, &scene, weightless()) {
+        for mut backend in common::backends(&gpu, &scene, weightless()) {
             let was_inside: Vec<bool> = scene.positions().iter().map(|&x| outside(&shape, x) < 0.0).collect();
             backend.step(20);
             let x = backend.read_positions().unwrap();
@@ -797,7 +794,7 @@ fn a_rotating_bar_sweeps_all_particles_before_it() {
         // A rotation by a positive angle about y turns +x to −z.
         particle(&mut scene, [r * angle.cos(), 0.0, -r * angle.sin()], [0.0; 3], slippery);
     }
-    for mut backend in both(&gpu, &scene, weightless()) {
+    for mut backend in common::backends(&gpu, &scene, weightless()) {
         let per_step = 30f64.to_radians();
         for step in 1..=3 {
             let half = 0.5 * per_step * f64::from(step);
@@ -849,7 +846,7 @@ fn impacts_gain_no_energy() {
             }
         }
     }
-    for mut backend in both(&gpu, &scene, Settings::default()) {
+    for mut backend in common::backends(&gpu, &scene, Settings::default()) {
         let energy = |x: &[[f32; 3]], v: &[[f32; 3]]| -> Vec<f64> {
             x.iter().zip(v).map(|(x, v)| G * (f64::from(x[1]) + 2.0) + 0.5 * dot(wide(*v), wide(*v))).collect()
         };
@@ -898,7 +895,7 @@ fn excluded_groups_fall_through() {
     for &(material, _) in &cases {
         particle(&mut scene, [0.0, 0.2, 0.0], [0.0; 3], material);
     }
-    for mut backend in both(&gpu, &scene, Settings { dt: 1.0 / 60.0, ..Settings::default() }) {
+    for mut backend in common::backends(&gpu, &scene, Settings { dt: 1.0 / 60.0, ..Settings::default() }) {
         backend.step(60);
         for (x, (material, holds)) in backend.read_positions().unwrap().iter().zip(cases) {
             let held = f64::from(x[1]) > 0.9 * KEEP;
@@ -924,7 +921,7 @@ fn friction_is_taken_from_the_material_pair() {
     for (k, material) in [smooth, said, rough].into_iter().enumerate() {
         particle(&mut scene, combine(axes, [0.0, k as f64, KEEP]), [0.0; 3], material);
     }
-    for mut backend in both(&gpu, &scene, Settings::default()) {
+    for mut backend in common::backends(&gpu, &scene, Settings::default()) {
         backend.step(30);
         for (x, mu) in backend.read_positions().unwrap().into_iter().zip([Some(0.2), Some(0.1), None]) {
             let slid = dot(wide(x), axes[0]);
@@ -951,7 +948,7 @@ fn contacts_of_two_materials_keep_their_mean_thickness() {
         particle(&mut scene, [place, 0.1, 0.0], [0.0; 3], material);
     }
     let settings = Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() };
-    for mut backend in both(&gpu, &scene, settings) {
+    for mut backend in common::backends(&gpu, &scene, settings) {
         backend.step(60);
         let heights = [1, 3].map(|i| f64::from(backend.read_positions().unwrap()[i][1]));
         assert!((heights[0] - 0.03).abs() < 1e-4, "{}: {} m apart", backend.name(), heights[0]);
@@ -981,7 +978,7 @@ fn soft_bodies_rest_on_each_other() {
         });
         let weight: f64 = scene.inverse_masses().iter().map(|&w| G / f64::from(w)).sum();
         let settings = Settings { self_collision: Some(own), damping: 2.0, ..Settings::default() };
-        for mut backend in both(&gpu, &scene, settings) {
+        for mut backend in common::backends(&gpu, &scene, settings) {
             backend.step(60);
             let mut carried = 0.0;
             for _ in 0..10 {
@@ -1007,7 +1004,7 @@ fn colliders_and_materials_change_while_running() {
     let ground = scene.add_collider(Collider::default()).unwrap();
     particle(&mut scene, [0.0, KEEP, 0.0], [0.0; 3], own);
     let settings = Settings { recovery_speed: 1.0, ..Settings::default() };
-    for mut backend in both(&gpu, &scene, settings) {
+    for mut backend in common::backends(&gpu, &scene, settings) {
         let name = backend.name();
         backend.step(10);
         // With a larger thickness it is pushed out at bounded speed.
@@ -1086,7 +1083,7 @@ fn particles_collide_and_keep_their_momentum() {
     scene.set_particle_contact(0..6, own).unwrap();
     for own in [SelfCollision::default(), SelfCollision::surfaces()] {
         let settings = Settings { self_collision: Some(own), ..weightless() };
-        for mut backend in both(&gpu, &scene, settings) {
+        for mut backend in common::backends(&gpu, &scene, settings) {
             backend.step(12);
             let (x, v) = (backend.read_positions().unwrap(), backend.read_velocities().unwrap());
             for (row, [a, b]) in masses.iter().enumerate() {
@@ -1131,7 +1128,7 @@ fn the_sum_of_large_corrections_saturates() {
     }
     let shot = particle(&mut scene, [0.0, 1.5e-3, 0.0], [0.0, -8.0, 0.0], own) as usize;
     let settings = Settings { substeps: 1, self_collision: Some(SelfCollision::default()), ..weightless() };
-    for mut backend in both(&gpu, &scene, settings) {
+    for mut backend in common::backends(&gpu, &scene, settings) {
         backend.step(1);
         let height = backend.read_positions().unwrap()[shot][1];
         assert!(height > -0.02, "{}: it is at {height} m", backend.name());
@@ -1183,7 +1180,7 @@ fn free_particles_that_start_close_collide() {
     }
     scene.set_particle_contact(0..2, own).unwrap();
     for own in [SelfCollision::default(), SelfCollision::surfaces()] {
-        for mut backend in both(&gpu, &scene, Settings { self_collision: Some(own), ..weightless() }) {
+        for mut backend in common::backends(&gpu, &scene, Settings { self_collision: Some(own), ..weightless() }) {
             backend.step(6);
             let x = backend.read_positions().unwrap();
             assert!(x[1][0] - x[0][0] > 0.999 * thickness, "{}: {:?}: {x:?}", backend.name(), own.level);
@@ -1205,7 +1202,7 @@ fn check_shots(shots: &[(f64, [f64; 3])], may_be_lost: bool) {
         let shot = n.map(|n| speed * n);
         particle(&mut scene, n.map(|n| -2.013 * n), shot, ContactMaterialId::default());
         let settings = Settings { self_collision: Some(SelfCollision::default()), ..weightless() };
-        for mut backend in both(&gpu, &scene, settings) {
+        for mut backend in common::backends(&gpu, &scene, settings) {
             backend.step(2);
             let (v, lost) =
                 (backend.read_velocities().unwrap()[target as usize], backend.read_contacts().unwrap().lost);
@@ -1266,7 +1263,7 @@ fn two_fast_particles_collide() {
             }),
         }
         let settings = Settings { self_collision: Some(own), ..weightless() };
-        for mut backend in both(&gpu, &scene, settings) {
+        for mut backend in common::backends(&gpu, &scene, settings) {
             backend.step(3);
             let (v, lost) = (backend.read_velocities().unwrap()[first as usize], backend.read_contacts().unwrap().lost);
             if distance(v, one.map(|v| v as f32)) < 1e-2 {
@@ -1312,7 +1309,7 @@ fn a_sheet_receives_the_momentum_of_the_sheet_that_hits_it() {
     let held = particle(&mut scene, [0.0, 0.0, 10.0], [0.0; 3], ContactMaterialId::default());
     scene.pin(held).unwrap();
     let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..weightless() };
-    for mut backend in both(&gpu, &scene, settings) {
+    for mut backend in common::backends(&gpu, &scene, settings) {
         backend.step(1);
         let velocities = backend.read_velocities().unwrap();
         let [lower, upper] = [&first, &second].map(|particles| mean(&velocities, particles.clone())[1]);
@@ -1347,7 +1344,7 @@ fn a_stack_of_cloths_rests_layer_on_layer() {
     for (thickness, own, aside) in [(0.02, SelfCollision::surfaces(), 0.013), (0.05, SelfCollision::default(), 0.0)] {
         let (scene, sheets) = stack(thickness, 8, 0.35, aside);
         let settings = Settings { self_collision: Some(own), substeps: 10, ..Settings::default() };
-        for mut backend in both(&gpu, &scene, settings) {
+        for mut backend in common::backends(&gpu, &scene, settings) {
             backend.step(120);
             let (x, v) = (backend.read_positions().unwrap(), backend.read_velocities().unwrap());
             let speed = v.iter().map(|&v| dot(wide(v), wide(v)).sqrt()).sum::<f64>() / v.len() as f64;
@@ -1396,7 +1393,7 @@ fn a_sheet_slides_on_another_by_coulomb() {
         let gravity = [(G * angle.sin()) as f32, (-G * angle.cos()) as f32, 0.0];
         let settings = Settings { gravity, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
         let expected = if ratio > 1.0 { G * (angle.sin() - mu * angle.cos()) } else { 0.0 };
-        for mut backend in both(&gpu, &scene, settings) {
+        for mut backend in common::backends(&gpu, &scene, settings) {
             backend.step(12);
             let v0 = mean(&backend.read_velocities().unwrap(), above.clone())[0];
             backend.step(24);
@@ -1458,7 +1455,7 @@ fn overlap_that_cannot_be_resolved_adds_no_velocity() {
     });
     sheets[1].clone().for_each(|particle| scene.pin(particle).unwrap());
     let own = Some(SelfCollision::surfaces());
-    for mut backend in both(&gpu, &scene, Settings { self_collision: own, ..weightless() }) {
+    for mut backend in common::backends(&gpu, &scene, Settings { self_collision: own, ..weightless() }) {
         for step in 0..12 {
             backend.step(1);
             let speeds = backend.read_velocities().unwrap()[sheets[0].start as usize..sheets[0].end as usize].to_vec();
@@ -1489,7 +1486,7 @@ fn particles_that_start_inside_exit() {
         // At the origin, where the gradient gives no direction out.
         particle(&mut scene, [0.0; 3], [0.0; 3], ContactMaterialId::default());
         let settings = Settings { recovery_speed: recovery as f32, ..weightless() };
-        for mut backend in both(&gpu, &scene, settings) {
+        for mut backend in common::backends(&gpu, &scene, settings) {
             let mut before = scene.positions().to_vec();
             for _ in 0..60 {
                 backend.step(1);

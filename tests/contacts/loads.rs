@@ -2,7 +2,6 @@
 
 use crate::common;
 use crate::common::shapes::icosphere;
-use crate::friction::both;
 use std::ops::Range;
 use supple::{
     ClothGrid, Collider, ContactMaterial, ContactMaterialId, Elasticity, Fabric, Friction, Pose, Reference, Scene,
@@ -66,7 +65,7 @@ fn a_heavy_soft_ball_stays_on_a_pinned_cloth() {
         let settings = Settings { self_collision: Some(own), ..Settings::default() };
         assert_eq!(scene.open_contacts(&settings), []);
         let on_both = if thickness == 0.03 { 2 } else { 1 };
-        for mut backend in both(&gpu, &scene, settings).into_iter().take(on_both) {
+        for mut backend in common::backends(&gpu, &scene, settings).into_iter().take(on_both) {
             backend.step(45);
             let (x, report) = (backend.read_positions().unwrap(), backend.read_contacts().unwrap());
             let [below, above] = [&cloth, &body].map(|range| lowest(of(&x, range)));
@@ -92,7 +91,7 @@ fn soft_balls_that_meet_at_10_m_s_part_again() {
     });
     let settings =
         Settings { gravity: [0.0; 3], self_collision: Some(SelfCollision::default()), ..Settings::default() };
-    for mut backend in both(&gpu, &scene, settings) {
+    for mut backend in common::backends(&gpu, &scene, settings) {
         backend.step(40);
         let (x, report) = (backend.read_positions().unwrap(), backend.read_contacts().unwrap());
         let apart = mean(of(&x, &right), 0) - mean(of(&x, &left), 0);
@@ -198,7 +197,7 @@ fn sheets_slide_by_their_friction_at_the_surface_level_and_interlock_as_spheres(
         });
         let settings = Settings { gravity, self_collision: Some(own), ..Settings::default() };
         let backends = if own.level == spheres.level { 1 } else { 2 };
-        for mut backend in both(&gpu, &scene, settings).into_iter().take(backends) {
+        for mut backend in common::backends(&gpu, &scene, settings).into_iter().take(backends) {
             let found = slide(backend.as_mut(), &sheets[1], angle);
             let text = format!("{}: {:?}, {thickness} m: friction {found:.4?}", backend.name(), own.level);
             println!("{text}");
@@ -224,7 +223,7 @@ fn pins_on_a_moving_collider_do_not_fight_its_contacts() {
         let collider = Collider { material: contact, ..Collider::new(shape, start) };
         let id = scene.add_collider(collider).unwrap();
         let settings = Settings { self_collision: own, ..Settings::default() };
-        for mut backend in both(&gpu, &scene, settings) {
+        for mut backend in common::backends(&gpu, &scene, settings) {
             let mut worst = [0f32; 2];
             let mut before: Vec<glam::Vec3> = scene.positions().iter().map(|&x| x.into()).collect();
             for frame in 1..=90 {

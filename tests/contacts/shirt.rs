@@ -1,7 +1,6 @@
 //! A shirt on the capsules of a body: no capsule comes through, between the particles either.
 
 use crate::common;
-use crate::friction::both;
 #[path = "../../demos/examples/contacts/shirt_mesh.rs"]
 mod pattern;
 
@@ -82,7 +81,7 @@ fn no_capsule_shows_through_a_shirt() {
     let ids = body(0.0).map(|collider| scene.add_collider(Collider { material: contact, ..collider }).unwrap());
     for (self_collision, frames) in [(None, [110, 20]), (Some(SelfCollision::surfaces()), [20, 10])] {
         let settings = Settings { self_collision, damping: 1.0, ..Settings::default() };
-        for (mut backend, frames) in both(&gpu, &scene, settings).into_iter().zip(frames) {
+        for (mut backend, frames) in common::backends(&gpu, &scene, settings).into_iter().zip(frames) {
             let mut least = f32::INFINITY;
             for frame in 1..=frames {
                 let colliders = body(lift((frame + 40) as f32 / 60.0));

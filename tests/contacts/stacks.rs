@@ -4,7 +4,6 @@
 use crate::common;
 use crate::common::shapes::CUBE;
 
-use supple::gpu::Context;
 use supple::{
     ClothGrid, Collider, ContactMaterial, Elasticity, Friction, Material, Pose, Reference, Scene, SelfCollision,
     Settings, Shape, Simulation, SoftBody,
@@ -12,11 +11,6 @@ use supple::{
 
 const G: f64 = 9.81;
 const THICKNESS: f64 = 0.005;
-
-fn both<'a>(gpu: &'a Context, scene: &Scene, settings: Settings) -> [Box<dyn Simulation>; 2] {
-    let reference = Reference::new(scene, settings).unwrap();
-    [Box::new(reference), Box::new(common::solver(gpu, scene, settings))]
-}
 
 /// Sheets of n × n particles on the ground, each displaced against the one below, and the gravity of an incline along x.
 fn layers(count: u32, n: u32, angle: f64) -> (Scene, Settings) {
@@ -81,7 +75,7 @@ fn two_and_three_layers_below_the_friction_angle_move_less_than_a_millimetre() {
     let gpu = common::gpu();
     for (count, most) in [(2, 0.05e-3), (3, 0.1e-3)] {
         let (scene, settings) = layers(count, 6, 22.0);
-        for (mut backend, steps) in both(&gpu, &scene, settings).into_iter().zip([120, 60]) {
+        for (mut backend, steps) in common::backends(&gpu, &scene, settings).into_iter().zip([120, 60]) {
             check_layers_stop(backend.as_mut(), &scene, steps, count, most);
         }
     }
@@ -114,7 +108,7 @@ fn layers_above_the_friction_angle_slide() {
     let expected = G * (sin - 0.5 * cos);
     for (count, tolerance) in [(1, 0.01), (2, 0.01), (10, 0.03)] {
         let (scene, settings) = layers(count, 6, 30.0);
-        let backends = both(&gpu, &scene, settings);
+        let backends = common::backends(&gpu, &scene, settings);
         for mut backend in backends.into_iter().take(if count > 1 { 1 } else { 2 }) {
             backend.step(6);
             let before = mean(&backend.read_velocities().unwrap())[0];
@@ -160,7 +154,7 @@ fn a_stack_of_rigid_bodies_comes_to_rest() {
     let settings = Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() };
     for (count, steps, least) in [(2, 120, 0.35), (5, 180, 1.05)] {
         let (scene, top) = rigid_stack(count);
-        for mut backend in both(&gpu, &scene, settings).into_iter().take(if count > 3 { 1 } else { 2 }) {
+        for mut backend in common::backends(&gpu, &scene, settings).into_iter().take(if count > 3 { 1 } else { 2 }) {
             backend.step(steps);
             let (x, v) = (backend.read_positions().unwrap(), backend.read_velocities().unwrap());
             let speed = largest_speed(&v);
@@ -191,7 +185,7 @@ fn soft_bodies_do_not_pass_into_each_other() {
     });
     let own = Some(SelfCollision::default());
     let settings = Settings { gravity: [0.0; 3], self_collision: own, ..Settings::default() };
-    for mut backend in both(&gpu, &scene, settings) {
+    for mut backend in common::backends(&gpu, &scene, settings) {
         backend.step(60);
         let x = backend.read_positions().unwrap();
         let [left, right] = bodies.clone().map(|body| mean(&x[body.start as usize..body.end as usize])[0]);
@@ -223,7 +217,7 @@ fn a_soft_body_does_not_fall_through_a_cloth() {
     scene.set_particle_contact(cloth.particles.start..body.end, material).unwrap();
     body.clone().for_each(|i| scene.set_velocity(i, [0.0, -1.0, 0.0]).unwrap());
     let settings = Settings { self_collision: Some(SelfCollision::default()), ..Settings::default() };
-    for mut backend in both(&gpu, &scene, settings) {
+    for mut backend in common::backends(&gpu, &scene, settings) {
         backend.step(90);
         let x = backend.read_positions().unwrap();
         let lowest = |range: &std::ops::Range<u32>| {

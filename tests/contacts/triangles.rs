@@ -3,7 +3,6 @@
 
 use crate::common;
 use crate::common::shapes::CUBE;
-use crate::friction::both;
 use supple::internals::Pass;
 use supple::{
     ClothGrid, Collider, ContactMaterial, ContactMaterialId, Elasticity, Friction, Pose, Reference, Scene,
@@ -92,7 +91,7 @@ fn the_tip_of_a_cone_lifts_a_sheet_between_its_particles() {
             })
             .unwrap();
         let settings = Settings { self_collision, ..Settings::default() };
-        for mut backend in both(&gpu, &scene, settings) {
+        for mut backend in common::backends(&gpu, &scene, settings) {
             let (mut tip, mut worst) = (start, f32::MIN);
             for frame in 0..30 {
                 tip[1] = -0.02 + 0.07 * (frame as f32 / 15.0).min(1.0);
@@ -143,7 +142,7 @@ fn small_shapes_hold_a_coarse_sheet() {
             })
             .unwrap();
         let settings = Settings { damping: 2.0, ..Settings::default() };
-        for mut backend in both(&gpu, &scene, settings) {
+        for mut backend in common::backends(&gpu, &scene, settings) {
             let mut least = f32::MAX;
             for _ in 0..20 {
                 backend.step(3);
@@ -179,7 +178,7 @@ fn a_sheet_on_nails_sticks_and_slides_by_coulomb_friction() {
     let gpu = common::gpu();
     for (angle, slides) in [(15.0f32, false), (35.0, true)] {
         let (scene, settings) = sheet_on_nails(angle);
-        for mut backend in both(&gpu, &scene, settings) {
+        for mut backend in common::backends(&gpu, &scene, settings) {
             backend.step(12);
             let moved = backend.read_positions().unwrap()[0][0] - scene.positions()[0][0];
             let (sin, cos) = angle.to_radians().sin_cos();
@@ -232,7 +231,7 @@ fn velocities_of_a_pinched_sheet_are_those_of_its_motion() {
     scene.set_particle_contact(body, thick).unwrap();
     let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
     let gpu = common::gpu();
-    for mut backend in both(&gpu, &scene, settings) {
+    for mut backend in common::backends(&gpu, &scene, settings) {
         backend.step(60);
         let before = backend.read_positions().unwrap();
         backend.step(1);
@@ -250,7 +249,7 @@ fn velocities_of_a_pinched_sheet_are_those_of_its_motion() {
 fn without_triangle_contacts_only_particles_meet_colliders() {
     let (scene, settings) = sheet_on_nails(0.0);
     let gpu = common::gpu();
-    for mut backend in both(&gpu, &scene, settings) {
+    for mut backend in common::backends(&gpu, &scene, settings) {
         backend.step(30);
         assert!(backend.read_positions().unwrap().iter().all(|p| p[1].abs() < 0.03), "{}", backend.name());
         backend.reset();

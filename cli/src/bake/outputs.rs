@@ -99,7 +99,8 @@ impl Outputs {
         let kind = kind.with_context(|| format!("no kind is named {:?}", arguments.lambda_kind))?;
         let samples = arguments.frames / arguments.every + 1;
         let particles = file.scene.particle_count() as u64;
-        let lambdas = if arguments.lambda.is_some() { backend.simulation.read_lambdas_of(kind)?.len() as u64 } else { 0 };
+        let lambdas =
+            if arguments.lambda.is_some() { backend.simulation.read_lambdas_of(kind)?.len() as u64 } else { 0 };
         let array = |path: &Option<PathBuf>, shape: &[u64]| {
             path.as_deref().map(|path| Array::create(path, &[&[u64::from(samples)], shape].concat())).transpose()
         };
@@ -137,7 +138,8 @@ impl Outputs {
         let has_shapes = self.obj.is_some() || self.usd.is_some();
         let needs_positions = self.positions.is_some() || has_shapes || !self.caches.is_empty();
         let positions = read(needs_positions, &|| backend.simulation.read_positions())?;
-        let velocities = read(self.velocities.is_some() || self.usd.is_some(), &|| backend.simulation.read_velocities())?;
+        let velocities =
+            read(self.velocities.is_some() || self.usd.is_some(), &|| backend.simulation.read_velocities())?;
         let normals = read(has_shapes, &|| backend.simulation.read_normals())?;
         if let Some(array) = &mut self.positions {
             array.extend(positions.iter().copied().flatten())?;

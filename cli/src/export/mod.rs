@@ -36,13 +36,16 @@ pub struct Frame<'a> {
 
 /// Prints a warning if a folder has numbered files that this simulation has not written. `name` is the text before and after the number.
 fn warn_of_others(folder: &Path, name: [&str; 2], is_written: impl Fn(u32) -> bool) {
-    let [prefix, suffix] = name;
-    let number_of = |name: &str| name.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok();
-    let is_other = |name: &str| number_of(name).is_some_and(|number| !is_written(number));
+    let is_other = |file: &str| number_of(file, name).is_some_and(|number| !is_written(number));
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let others = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_other)).count();
     if others > 0 {
         let folder = folder.display();
         console::warn(format_args!("{folder} also has {others} frames that this simulation has not written"));
     }
+}
+
+/// The number in the name of a file, with the text before and after it.
+fn number_of(file: &str, [prefix, suffix]: [&str; 2]) -> Option<u32> {
+    file.strip_prefix(prefix)?.strip_suffix(suffix)?.parse().ok()
 }

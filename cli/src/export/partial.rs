@@ -81,7 +81,13 @@ pub struct PartialFolder {
 }
 
 impl PartialFolder {
-    pub fn create(target: PathBuf) -> anyhow::Result<Self> {
+    /// `replaces` tells from the name of a file whether it may be replaced in the end.
+    pub fn create(target: PathBuf, replaces: impl Fn(&str) -> bool) -> anyhow::Result<Self> {
+        for entry in std::fs::read_dir(&target).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(&replaces) {
+                check_replaceable(&entry.path())?;
+            }
+        }
         let (temporary, is_new) = (target.join(format!("{}.part", std::process::id())), !target.exists());
         std::fs::create_dir_all(&temporary).with_context(|| write_failure(&target))?;
         Ok(Self { target, temporary, is_new })
@@ -89,7 +95,6 @@ impl PartialFolder {
 
     /// Creates a file of the folder.
     pub fn file(&self, name: &str) -> anyhow::Result<(Partial, BufWriter<File>)> {
-        check_replaceable(&self.target.join(name))?;
         Partial::create(&self.temporary.join(name))
     }
 
@@ -103,7 +108,7 @@ impl PartialFolder {
         let move_files = || -> std::io::Result<()> {
             for entry in std::fs::read_dir(&self.temporary)? {
                 let entry = entry?;
-                std::fs::rename(entry.path(), self.target.join(entry.file_name()))?;
+                std::fs::rename(entry.path(), resolved(&self.target.join(entry.file_name())))?;
             }
             Ok(())
         };

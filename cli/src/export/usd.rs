@@ -4,7 +4,7 @@ use super::geometry::Shape;
 use super::partial::{Partial, PartialFolder};
 use super::spool::Spool;
 use super::usd_text::{Attribute, ROOT, prim_names, prim_type, write_constants, write_head};
-use super::{Frame, Timing, warn_of_others};
+use super::{Frame, Timing, number_of, warn_of_others};
 use crate::interrupt;
 use anyhow::{Context as _, ensure};
 use std::fs::File;
@@ -18,6 +18,9 @@ const VERTEX_BYTES: u64 = 120;
 
 /// The file names of clips before and after the sample.
 const CLIP: [&str; 2] = ["frame.", ".usda"];
+
+/// The file in the folder of clips that declares their attributes.
+const MANIFEST: &str = "manifest.usda";
 
 /// A stage that is written sample by sample.
 pub struct Usd {
@@ -58,7 +61,9 @@ impl Usd {
     /// A stage with one clip per sample in the folder `<name>_clips`.
     pub fn create_with_clips(path: &Path, shapes: Vec<Shape>, timing: Timing) -> anyhow::Result<Self> {
         let (file, writer) = Partial::create(path)?;
-        let folder = PartialFolder::create(clip_folder(path))?;
+        let folder = PartialFolder::create(clip_folder(path), |name| {
+            name == MANIFEST || number_of(name, CLIP).is_some_and(|sample| sample < timing.samples)
+        })?;
         Ok(Self { writer, file, names: prim_names(&shapes), shapes, timing, samples: Samples::Clips(folder) })
     }
 
@@ -79,7 +84,7 @@ impl Usd {
         let mut write = || match samples {
             Samples::Spool(spool) => write_stage(writer, shapes, names, *timing, spool),
             Samples::Clips(folder) => {
-                let (manifest, mut to) = folder.file("manifest.usda")?;
+                let (manifest, mut to) = folder.file(MANIFEST)?;
                 write_clip(&mut to, shapes, names, None)?;
                 manifest.finish()?;
                 let folder = folder.target().file_name().unwrap_or_default().to_string_lossy();

@@ -53,6 +53,11 @@ struct Character {
     seen: Seen,
 }
 
+/// The poses of the capsules at rest.
+fn at_rest(capsules: &[(ColliderId, JointCapsule)]) -> Vec<(usize, Pose)> {
+    capsules.iter().map(|(id, capsule)| (id.index(), capsule.collider().pose)).collect()
+}
+
 /// The worst of all counts.
 #[derive(Default)]
 struct Seen {
@@ -99,6 +104,10 @@ impl Script for Character {
             self.moved.push((id.index(), pose));
         }
         Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.moved = at_rest(&self.capsules);
     }
 
     fn moved_colliders(&self) -> &[(usize, Pose)] {
@@ -207,12 +216,11 @@ fn main() -> anyhow::Result<()> {
     let at_start = scene.intersections(scene.positions())?.count;
     ensure!(at_start == 0, "{at_start} edges of the clothes cross triangles at the start");
     let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..options.settings() };
-    let moved = capsules.iter().map(|(id, capsule)| (id.index(), capsule.collider().pose)).collect();
     let edges: Range<u32> = skirt.structural.start..shirt.structural.end;
     let script = Character {
         walk: Walk::new(options.seed),
+        moved: at_rest(&capsules),
         capsules,
-        moved,
         scene: scene.clone(),
         dt: settings.dt,
         step: 0,

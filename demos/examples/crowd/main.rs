@@ -13,7 +13,7 @@ mod window;
 
 use clap::Parser;
 use glam::{Quat, Vec3};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 use supple::gpu::{Context, Timestamps};
 use supple::wgpu;
@@ -22,6 +22,7 @@ use supple::{
 };
 use supple_demos::camera::Camera;
 use supple_demos::measure::median;
+use supple_demos::outputs::check_file;
 
 /// Particles per row of a flag, and rows.
 const SIDE: u32 = 32;
@@ -75,11 +76,7 @@ fn main() -> anyhow::Result<()> {
             window::Outcome::NoDisplay(reason) => eprintln!("no window ({reason}): running headless"),
         }
     }
-    if let Some(folder) =
-        arguments.png.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty())
-    {
-        anyhow::ensure!(folder.is_dir(), "there is no folder {}", folder.display());
-    }
+    arguments.png.as_deref().map_or(Ok(()), check_file)?;
     let start = Instant::now();
     let (flag, settings) = (flag()?, arguments.settings());
     let gpu = Context::new(Instances::required_limits(&flag, arguments.count, &settings))?;
