@@ -37,7 +37,7 @@ macro_rules! simulation {
         /// # Ok(())
         /// # }
         /// ```
-        pub trait Simulation {
+        pub trait Simulation: Send + Sync {
             /// `Solver` or `Reference`.
             fn name(&self) -> &'static str;
             $(
