@@ -2,14 +2,14 @@
 
 use super::solver::Solver;
 
-/// The most dispatches of a submission: many enough to amortize it, few enough for drivers that end a long one.
-const MAX_DISPATCHES: usize = 20_000;
+/// The dispatches of a submission: many enough to amortize it, few enough for drivers that end a long one.
+const DISPATCHES: usize = 20_000;
 
 impl Solver {
     /// Records steps and submits them to the queue, for programs that submit nothing else with them. It does not wait.
     pub fn step(&mut self, steps: u32) {
-        let dispatches = self.plan().dispatches_per_substep() * self.settings().substeps as usize;
-        let most = (MAX_DISPATCHES / dispatches.max(1)).max(1) as u32;
+        let dispatches = self.plan().step(self.settings().substeps, 0).count();
+        let most = (DISPATCHES / dispatches.max(1)).max(1) as u32;
         let mut left = steps;
         loop {
             let now = left.min(most);

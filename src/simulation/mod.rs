@@ -1,4 +1,4 @@
-//! The calls that [`Solver`] and [`Reference`] share, for programs that choose between them while they run.
+//! The trait of [`Solver`] and [`Reference`], for programs that choose between them while they run.
 
 use crate::collision::{
     Collider, ColliderForce, ColliderId, ContactEvents, ContactMaterial, ContactMaterialId, ContactReport,
@@ -8,10 +8,17 @@ use crate::constraints::{Kind, kind_index};
 use crate::error::Result;
 use crate::gpu::Solver;
 use crate::reference::Reference;
-use crate::scene::{Attachment, AttachmentForce, AttachmentId, Material, MaterialId, Scene, SceneMap};
+use crate::scene::{
+    Attachment, AttachmentForce, AttachmentId, Material, MaterialId, OrientationId, Scene, SceneMap, SkinnedLimits,
+    SkinnedPose, TetherForce,
+};
 use crate::settings::Settings;
-use crate::sim::{Diagnostics, Tears};
+use crate::sim::{Diagnostics, Running, Tears};
 use std::ops::Range;
+
+mod sealed {
+    pub trait Sealed {}
+}
 
 /// Declares [`Simulation`] and implements it by the methods of the same names.
 macro_rules! simulation {
@@ -19,7 +26,9 @@ macro_rules! simulation {
         reads { $($read:ident($($ra:ident: $rt:ty),*) -> $ro:ty;)* }
         changes { $($change:ident($($ca:ident: $ct:ty),*) -> $co:ty;)* }
     ) => {
-        /// A running scene on a GPU ([`Solver`]) or on the CPU ([`Reference`]).
+        /// A running scene on a GPU ([`Solver`]) or on the CPU ([`Reference`]), on native targets. Its methods are those of both with the
+        /// same names and errors. The reference stores λ in any case; the solver as [`Solver::read_lambdas`] says. Only this crate
+        /// implements it.
         ///
         /// ```no_run
         /// use supple::{ClothGrid, Reference, Scene, Settings, Simulation, Solver, gpu::Context};
@@ -37,21 +46,15 @@ macro_rules! simulation {
         /// # Ok(())
         /// # }
         /// ```
-        pub trait Simulation: Send + Sync {
+        pub trait Simulation: Send + Sync + sealed::Sealed {
             /// `Solver` or `Reference`.
             fn name(&self) -> &'static str;
             $(
                 #[doc = concat!("See [`Solver::", stringify!($read), "`].")]
-                ///
-                /// # Errors
-                /// See there.
                 fn $read(&self, $($ra: $rt),*) -> $ro;
             )*
             $(
                 #[doc = concat!("See [`Solver::", stringify!($change), "`].")]
-                ///
-                /// # Errors
-                /// See there.
                 fn $change(&mut self, $($ca: $ct),*) -> $co;
             )*
         }
@@ -63,6 +66,8 @@ macro_rules! simulation {
         @ $backend:ident $(($read:ident($($ra:ident: $rt:ty),*) -> $ro:ty))*
         [$(($change:ident($($ca:ident: $ct:ty),*) -> $co:ty))*]
     ) => {
+        impl sealed::Sealed for $backend {}
+
         impl Simulation for $backend {
             fn name(&self) -> &'static str {
                 stringify!($backend)
@@ -84,12 +89,18 @@ macro_rules! simulation {
 simulation! {
     reads {
         settings() -> &Settings;
+        execution() -> Running;
+        triangles() -> &[[u32; 3]];
+        inverse_masses() -> &[f32];
         read_positions() -> Result<Vec<[f32; 3]>>;
         read_velocities() -> Result<Vec<[f32; 3]>>;
         read_normals() -> Result<Vec<[f32; 3]>>;
         read_orientations() -> Result<Vec<[f32; 4]>>;
         read_angular_velocities() -> Result<Vec<[f32; 3]>>;
         read_lambdas_of(kind: usize) -> Result<Vec<f32>>;
+        read_constraint_forces_of(kind: usize) -> Result<Vec<f32>>;
+        read_mean_forces_of(kind: usize) -> Result<Vec<f32>>;
+        read_tether_forces() -> Result<Vec<TetherForce>>;
         read_rotations() -> Result<Vec<[f32; 4]>>;
         read_contacts() -> Result<ContactReport>;
         read_contact_events() -> Result<ContactEvents>;
@@ -105,10 +116,21 @@ simulation! {
         set_positions(first: u32, positions: &[[f32; 3]]) -> Result<()>;
         set_velocities(first: u32, velocities: &[[f32; 3]]) -> Result<()>;
         set_target(particle: u32, position: [f32; 3]) -> Result<()>;
+        set_targets(targets: &[(u32, [f32; 3])]) -> Result<()>;
+        clear_targets(particles: &[u32]) -> Result<()>;
         set_forces(first: u32, forces: &[[f32; 3]]) -> Result<()>;
         set_masses(first: u32, masses: &[f32]) -> Result<()>;
         pin(particles: &[u32]) -> Result<()>;
         release(particles: &[u32]) -> Result<()>;
+        set_orientation_target(id: OrientationId, rotation: [f32; 4]) -> Result<()>;
+        set_angular_velocities(first: OrientationId, velocities: &[[f32; 3]]) -> Result<()>;
+        set_torques(first: OrientationId, torques: &[[f32; 3]]) -> Result<()>;
+        pin_orientations(ids: &[OrientationId]) -> Result<()>;
+        release_orientations(ids: &[OrientationId]) -> Result<()>;
+        set_skinned_poses(first: u32, poses: &[SkinnedPose]) -> Result<()>;
+        set_skinned_limits(first: u32, limits: &[SkinnedLimits]) -> Result<()>;
+        set_joints(first: u32, joints: &[[[f32; 4]; 4]]) -> Result<()>;
+        teleport_skinned(rows: Range<u32>) -> Result<()>;
         add_collider(collider: &Collider) -> Result<ColliderId>;
         set_collider(id: ColliderId, collider: &Collider) -> Result<()>;
         remove_collider(id: ColliderId) -> Result<()>;
@@ -116,6 +138,7 @@ simulation! {
         set_contact_material(id: ContactMaterialId, material: ContactMaterial) -> Result<()>;
         set_contact_scales(particles: Range<u32>, scales: &[ContactScale]) -> Result<()>;
         attach(attachment: Attachment) -> Result<AttachmentId>;
+        attach_all(attachments: &[Attachment]) -> Result<Vec<AttachmentId>>;
         move_attachment(id: AttachmentId, position: [f32; 3]) -> Result<()>;
         release_attachment(id: AttachmentId) -> Result<()>;
         shift_origin(offset: [f32; 3]) -> Result<()>;
@@ -126,9 +149,6 @@ simulation! {
 
 impl dyn Simulation + '_ {
     /// See [`Solver::read_lambdas`].
-    ///
-    /// # Errors
-    /// See there.
     pub fn read_lambdas<K: Kind>(&self) -> Result<Vec<f32>> {
         self.read_lambdas_of(kind_index(K::INFO))
     }

@@ -15,8 +15,8 @@ use supple::constraints::{Kind, kind_index};
 use supple::gpu::{Context, PipelineStore, Readback};
 use supple::internals::Pass;
 use supple::{
-    Cloth, ClothGrid, ClothMesh, ContactMaterial, ContactReport, Distance, DistanceLimit, Fabric, Friction, Material,
-    MaterialId, Particle, Pressure, Reference, Scene, Settings, Simulation, Solver, wgpu,
+    Cloth, ClothGrid, ClothMesh, ContactMaterial, Distance, Fabric, Friction, Material, Particle, Reference, Scene,
+    Settings, Simulation, Solver, wgpu,
 };
 
 /// The GPU of the tests, whose solvers share pipelines. Without an adapter it fails and names the package to install.

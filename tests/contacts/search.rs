@@ -296,7 +296,7 @@ fn pairs_lost_for_capacity_are_found_later() {
             backend.step(1);
             let report = backend.read_contacts().unwrap();
             // The lists of the reference grow at once.
-            let is_short = fixed_capacity || backend.name() == "solver";
+            let is_short = fixed_capacity || backend.name() == "Solver";
             assert_eq!(report.lost > 0, is_short, "{}: {report:?}", backend.name());
             // One particle of the crowd stays; the others are far apart.
             let apart: Vec<[f32; 3]> = (0..CROWD).map(|index| [0.0, 0.0, -10.0 * index as f32]).collect();

@@ -3,7 +3,6 @@
 
 use crate::common;
 use crate::common::shapes::CUBE;
-
 use supple::{
     ClothGrid, Collider, ContactMaterial, Elasticity, Friction, Material, Pose, Reference, Scene, SelfCollision,
     Settings, Shape, Simulation, SoftBody,

@@ -211,7 +211,7 @@ fn keeping_lambdas_changes_nothing_else() {
         for (mut one, mut other) in ones.into_iter().zip(others) {
             one.step(20);
             other.step(20);
-            if one.name() == "reference" || is_exact(&gpu) {
+            if one.name() == "Reference" || is_exact(&gpu) {
                 assert_eq!(hash(&*one), hash(&*other), "{}, {case}", one.name());
             }
         }

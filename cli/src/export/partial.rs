@@ -85,7 +85,9 @@ impl PartialFolder {
     pub fn create(target: PathBuf, replaces: impl Fn(&str) -> bool) -> anyhow::Result<Self> {
         for entry in std::fs::read_dir(&target).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(&replaces) {
-                check_replaceable(&entry.path())?;
+                let path = entry.path();
+                check_replaceable(&path)?;
+                ensure!(!path.is_symlink(), "{}: it is a link", write_failure(&path));
             }
         }
         let (temporary, is_new) = (target.join(format!("{}.part", std::process::id())), !target.exists());
@@ -108,7 +110,7 @@ impl PartialFolder {
         let move_files = || -> std::io::Result<()> {
             for entry in std::fs::read_dir(&self.temporary)? {
                 let entry = entry?;
-                std::fs::rename(entry.path(), resolved(&self.target.join(entry.file_name())))?;
+                std::fs::rename(entry.path(), self.target.join(entry.file_name()))?;
             }
             Ok(())
         };

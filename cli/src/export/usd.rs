@@ -62,7 +62,8 @@ impl Usd {
     pub fn create_with_clips(path: &Path, shapes: Vec<Shape>, timing: Timing) -> anyhow::Result<Self> {
         let (file, writer) = Partial::create(path)?;
         let folder = PartialFolder::create(clip_folder(path), |name| {
-            name == MANIFEST || number_of(name, CLIP).is_some_and(|sample| sample < timing.samples)
+            name == MANIFEST
+                || number_of(name, CLIP).is_some_and(|sample| sample < timing.samples && name == clip_name(sample))
         })?;
         Ok(Self { writer, file, names: prim_names(&shapes), shapes, timing, samples: Samples::Clips(folder) })
     }
