@@ -59,6 +59,8 @@ fn exported(file: &str) -> BTreeSet<String> {
     names.filter(|name| name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)).collect()
 }
 
+fn is_shared<T: Send + Sync + ?Sized>() {}
+
 #[test]
 fn every_public_type_is_send_and_sync() {
     let shared = shared!(
@@ -201,10 +203,11 @@ fn every_public_type_is_send_and_sync() {
     let files = modules.into_iter().chain(["src/lib.rs".to_owned()]);
     let exported: BTreeSet<String> = files.into_iter().flat_map(|file| exported(&file)).collect();
     assert!(exported.len() > 70, "{exported:?}");
-    // An alias of `std::result::Result`.
+    is_shared::<dyn supple::Simulation>();
     let kinds = kinds();
     assert_eq!(kinds.len(), supple::constraints::KINDS.len(), "{kinds:?}");
-    let is_checked = |name: &str| name == "Result" || shared.contains(name) || kinds.contains(name);
+    // `Result` is an alias of `std::result::Result`.
+    let is_checked = |name: &str| ["Result", "Simulation"].contains(&name) || shared.contains(name) || kinds.contains(name);
     let missing: Vec<_> = exported.iter().filter(|name| !is_checked(name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
