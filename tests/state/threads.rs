@@ -207,7 +207,8 @@ fn every_public_type_is_send_and_sync() {
     let kinds = kinds();
     assert_eq!(kinds.len(), supple::constraints::KINDS.len(), "{kinds:?}");
     // `Result` is an alias of `std::result::Result`.
-    let is_checked = |name: &str| ["Result", "Simulation"].contains(&name) || shared.contains(name) || kinds.contains(name);
+    let is_checked =
+        |name: &str| ["Result", "Simulation"].contains(&name) || shared.contains(name) || kinds.contains(name);
     let missing: Vec<_> = exported.iter().filter(|name| !is_checked(name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
