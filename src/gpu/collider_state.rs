@@ -57,11 +57,9 @@ impl Solver {
     /// The material must exist, and its values must be in range. [`crate::Error::LimitExceeded`] if buffers for the
     /// first restitution or the first contacts of triangles exceed the limits of the device.
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
-        let before = self.controls.scene.contact_material(id)?;
-        let (restitutes, triangles) = (self.controls.restitutes(), self.controls.collides_triangles());
+        let (before, contacts) = (self.controls.scene.contact_material(id)?, self.controls.collider_contacts());
         self.controls.set_contact_material(id, material)?;
-        let begins = self.controls.restitutes() && !restitutes || self.controls.collides_triangles() && !triangles;
-        let needs_passes = begins || !self.contacts.fits(&self.controls);
+        let needs_passes = self.controls.has_begun_since(contacts) || !self.contacts.fits(&self.controls);
         let remade = self.fit_passes().and_then(|()| if needs_passes { self.remake_collider_passes() } else { Ok(()) });
         if let Err(error) = remade {
             self.controls.set_contact_material(id, before)?;
@@ -82,7 +80,7 @@ impl Solver {
     /// The particles must exist. Each scale must be in range, and there must be one per particle.
     /// [`crate::Error::LimitExceeded`] can occur with the first scales, if buffers exceed the limits of the device.
     pub fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) -> Result<()> {
-        let (before, triangles) = (self.controls.scene.contact_scales.clone(), self.controls.collides_triangles());
+        let (before, contacts) = (self.controls.scene.contact_scales.clone(), self.controls.collider_contacts());
         self.controls.scene.set_contact_scales(particles.clone(), scales)?;
         if particles.is_empty() {
             return Ok(());
@@ -90,11 +88,12 @@ impl Solver {
         self.controls.make_plan();
         // The first scales need other buffers and passes. Later ones may need the passes of triangles.
         let is_first = before.len() != self.controls.scene.contact_scales.len();
-        let begins = self.controls.collides_triangles() && !triangles;
-        let remade = match is_first {
-            true => self.remake_contacts(),
-            false if begins || !self.contacts.fits(&self.controls) => self.remake_collider_passes(),
-            false => Ok(()),
+        let remade = if is_first {
+            self.remake_contacts()
+        } else if self.controls.has_begun_since(contacts) || !self.contacts.fits(&self.controls) {
+            self.remake_collider_passes()
+        } else {
+            Ok(())
         };
         if let Err(error) = remade {
             self.controls.scene.contact_scales = before;

@@ -60,9 +60,9 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_contact_material(&mut self, id: ContactMaterialId, material: ContactMaterial) -> Result<()> {
-        let (restitutes, triangles) = (self.controls.restitutes(), self.controls.collides_triangles());
+        let contacts = self.controls.collider_contacts();
         self.controls.set_contact_material(id, material)?;
-        if self.controls.restitutes() && !restitutes || self.controls.collides_triangles() && !triangles {
+        if self.controls.has_begun_since(contacts) {
             self.forget_collider_forces();
         }
         self.upload();
@@ -75,7 +75,7 @@ impl Reference {
     /// See there.
     pub fn set_contact_scales(&mut self, particles: Range<u32>, scales: &[ContactScale]) -> Result<()> {
         let had_scales = !self.controls.scene.contact_scales.is_empty();
-        let triangles = self.controls.collides_triangles();
+        let contacts = self.controls.collider_contacts();
         self.controls.scene.set_contact_scales(particles.clone(), scales)?;
         if particles.is_empty() {
             return Ok(());
@@ -84,7 +84,7 @@ impl Reference {
         if !had_scales {
             self.contacts = Contacts::new(self.particle_count());
         }
-        if !had_scales || self.controls.collides_triangles() && !triangles {
+        if !had_scales || self.controls.has_begun_since(contacts) {
             self.forget_collider_forces();
         }
         self.upload();

@@ -39,9 +39,14 @@ impl Controls {
         pins.iter().map(|&pins| self.plan_with(pins)).collect()
     }
 
-    /// Returns true if triangles meet colliders.
-    pub fn collides_triangles(&self) -> bool {
-        self.plan.contains(&Pass::CollideTriangles)
+    /// Restitution, and contacts of triangles with colliders. Forces on colliders are 0 until the next step if one of them begins.
+    pub fn collider_contacts(&self) -> [bool; 2] {
+        [self.restitutes(), self.plan.contains(&Pass::CollideTriangles)]
+    }
+
+    /// Returns true if one of [`Self::collider_contacts`] is new.
+    pub fn has_begun_since(&self, before: [bool; 2]) -> bool {
+        self.collider_contacts().into_iter().zip(before).any(|(now, before)| now && !before)
     }
 
     /// Returns true if any contact material has restitution.

@@ -60,6 +60,12 @@ fn apart(backend: &dyn Simulation) -> [f64; 2] {
     })
 }
 
+/// The speed of the fastest particle [m/s].
+fn top_speed(reference: &Reference) -> f64 {
+    let velocities = reference.read_velocities().unwrap();
+    velocities.into_iter().map(|velocity| distance(velocity, [0.0; 3])).fold(0.0, f64::max)
+}
+
 #[test]
 fn welded_particles_at_one_place_stay_together_on_both_backends_in_every_execution() {
     let gpu = common::gpu();
@@ -158,12 +164,7 @@ fn two_cloths_sewn_along_an_edge_close_their_gap() {
     let mut fastest = 0.0f64;
     for _ in 0..240 {
         reference.step(1);
-        fastest = reference
-            .read_velocities()
-            .unwrap()
-            .iter()
-            .map(|&velocity| distance(velocity, [0.0; 3]))
-            .fold(fastest, f64::max);
+        fastest = fastest.max(top_speed(&reference));
     }
     let positions = reference.read_positions().unwrap();
     let gap =
@@ -209,12 +210,7 @@ fn panels_sewn_over_time_close_without_a_jerk() {
                 common::first_unequal(&solver.read_positions().unwrap(), &reference.read_positions().unwrap(), 1e-4);
             assert_eq!(apart, None, "frame {frame}");
         }
-        fastest = reference
-            .read_velocities()
-            .unwrap()
-            .iter()
-            .map(|&velocity| distance(velocity, [0.0; 3]))
-            .fold(fastest, f64::max);
+        fastest = fastest.max(top_speed(&reference));
     }
     let end = reference.read_positions().unwrap();
     let widest = seam.iter().map(|&pair| gap(pair, &end)).fold(0.0, f64::max);
