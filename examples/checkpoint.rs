@@ -6,11 +6,9 @@ use supple::{ClothGrid, Scene, Settings, Solver, Wind};
 
 const FRAMES: u32 = 30;
 
-fn run(gpu: &Context, solver: &mut Solver) -> supple::Result<Vec<[f32; 3]>> {
+fn run(solver: &mut Solver) -> supple::Result<Vec<[f32; 3]>> {
     for _ in 0..FRAMES {
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        solver.encode(&mut encoder, 1);
-        gpu.queue.submit([encoder.finish()]);
+        solver.step(1);
     }
     solver.read_positions()
 }
@@ -24,12 +22,12 @@ fn main() -> anyhow::Result<()> {
     let first = Context::new(supple::required_limits(&scene))?;
     let settings = Settings { wind: Some(wind), ..Settings::default() };
     let mut solver = Solver::new(&first.device, &first.queue, &scene, settings)?;
-    run(&first, &mut solver)?;
+    run(&mut solver)?;
     let bytes = solver.snapshot()?.to_bytes();
     std::fs::create_dir_all("out")?;
     std::fs::write("out/checkpoint.bin", &bytes)?;
     println!("step {}: wrote {} bytes to out/checkpoint.bin", solver.recorded_steps(), bytes.len());
-    let expected = run(&first, &mut solver)?;
+    let expected = run(&mut solver)?;
     first.device.destroy();
     println!("step {}: lost the device: {}", 2 * FRAMES, solver.read_positions().is_err());
 
@@ -38,7 +36,7 @@ fn main() -> anyhow::Result<()> {
     let mut solver = Solver::new(&second.device, &second.queue, &scene, *snapshot.settings())?;
     solver.restore(&snapshot)?;
     println!("step {}: continues on a new device", solver.recorded_steps());
-    let found = run(&second, &mut solver)?;
+    let found = run(&mut solver)?;
     anyhow::ensure!(found == expected, "the positions differ");
     println!("step {}: the positions of {} particles have the same bits", solver.recorded_steps(), found.len());
     Ok(())

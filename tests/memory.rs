@@ -32,7 +32,7 @@ fn the_memory_of_the_process_does_not_grow_from_step_to_step() {
     for (scene, settings) in cases {
         let mut solver = solver(&gpu, &scene, settings);
         let grown = growth(|| {
-            common::step(&gpu, &mut solver, 1);
+            solver.step(1);
             solver.read_diagnostics().unwrap();
         });
         assert!(grown < MOST, "{grown} bytes in 50 steps with {settings:?}");

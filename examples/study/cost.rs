@@ -83,7 +83,7 @@ fn draped(count: u32) -> Result<(Scene, Range<u32>)> {
 }
 
 /// The median time of a frame \[ms\], and the final mean |l/L₀ − 1| of the springs between neighbours [%].
-fn time_frames(backend: &mut Backend<'_>, scene: &Scene, springs: Range<u32>, frames: u32) -> Result<(f64, f64)> {
+fn time_frames(backend: &mut Backend, scene: &Scene, springs: Range<u32>, frames: u32) -> Result<(f64, f64)> {
     backend.wait()?;
     let mut times = Vec::new();
     for _ in 0..frames {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use supple::gpu::Context;
-use supple::{Distance, Material, Particle, Reference, Result, Scene, Settings, Solver};
+use supple::{Distance, Material, Particle, Reference, Result, Scene, Settings, Simulation, Solver};
 
 pub const G: f64 = 9.81;
 
@@ -18,55 +18,34 @@ impl Lab {
         if self.quick { quick } else { full }
     }
 
-    pub fn backend(&self, scene: &Scene, settings: Settings) -> Result<Backend<'_>> {
-        Ok(match &self.gpu {
-            None => Backend::Reference(Box::new(Reference::new(scene, settings)?)),
-            Some(gpu) => Backend::Gpu(gpu, Box::new(Solver::new(&gpu.device, &gpu.queue, scene, settings)?)),
-        })
+    pub fn backend(&self, scene: &Scene, settings: Settings) -> Result<Backend> {
+        Ok(Backend(match &self.gpu {
+            None => Box::new(Reference::new(scene, settings)?),
+            Some(gpu) => Box::new(Solver::new(&gpu.device, &gpu.queue, scene, settings)?),
+        }))
     }
 }
 
-/// The CPU reference or the GPU solver.
-pub enum Backend<'a> {
-    Reference(Box<Reference>),
-    Gpu(&'a Context, Box<Solver>),
-}
+/// A simulation on the CPU reference or on the GPU.
+pub struct Backend(Box<dyn Simulation>);
 
-impl Backend<'_> {
+impl Backend {
     pub fn step(&mut self, steps: u32) {
-        match self {
-            Self::Reference(reference) => reference.step(steps),
-            Self::Gpu(gpu, solver) => {
-                let mut encoder = gpu.device.create_command_encoder(&Default::default());
-                solver.encode(&mut encoder, steps);
-                gpu.queue.submit([encoder.finish()]);
-            }
-        }
+        self.0.step(steps);
     }
 
     /// Waits until all steps are done.
     pub fn wait(&self) -> Result<()> {
-        if let Self::Gpu(gpu, _) = self {
-            let waited = gpu.device.poll(supple::wgpu::PollType::wait_indefinitely());
-            waited.map_err(|error| supple::Error::Gpu { message: error.to_string() })?;
-        }
-        Ok(())
+        self.0.read_diagnostics().map(drop)
     }
 
     pub fn positions(&self) -> Result<Vec<[f64; 3]>> {
-        Ok(self.read_positions()?.into_iter().map(|position| position.map(f64::from)).collect())
+        Ok(self.0.read_positions()?.into_iter().map(|position| position.map(f64::from)).collect())
     }
 
     /// The mean |l/L₀ − 1| of the given springs [%].
     pub fn strain(&self, scene: &Scene, springs: Range<u32>) -> Result<f64> {
-        Ok(100.0 * scene.strain(springs, &self.read_positions()?)?.mean)
-    }
-
-    fn read_positions(&self) -> Result<Vec<[f32; 3]>> {
-        match self {
-            Self::Reference(reference) => Ok(reference.read_positions().unwrap()),
-            Self::Gpu(_, solver) => solver.read_positions(),
-        }
+        Ok(100.0 * scene.strain(springs, &self.0.read_positions()?)?.mean)
     }
 
     /// Runs in intervals of 0.1 s until no particle moves by more than `tolerance` [m] in one, or until `limit` [s].

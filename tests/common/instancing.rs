@@ -13,12 +13,6 @@ pub fn instances(gpu: &Context, asset: &Scene, capacity: u32, settings: Settings
     Instances::with_store(&store(gpu), &gpu.queue, asset, capacity, settings).unwrap()
 }
 
-pub fn step(gpu: &Context, instances: &Instances, steps: u32) {
-    let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    instances.encode(&mut encoder, steps);
-    gpu.queue.submit([encoder.finish()]);
-}
-
 pub fn few() -> Settings {
     Settings { substeps: 4, ..Settings::default() }
 }

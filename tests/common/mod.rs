@@ -61,13 +61,6 @@ pub fn solver(gpu: &Context, scene: &Scene, settings: Settings) -> Solver {
     Solver::with_store(&store(gpu), &gpu.queue, scene, settings).unwrap()
 }
 
-/// Records and submits `steps` steps.
-pub fn step(gpu: &Context, solver: &mut Solver, steps: u32) {
-    let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    solver.encode(&mut encoder, steps);
-    gpu.queue.submit([encoder.finish()]);
-}
-
 /// Waits for submitted work and takes its data. Another test that polls the shared device may deliver them a moment later.
 pub fn taken<T>(gpu: &Context, readback: &mut Readback<T>) -> T {
     loop {
@@ -243,7 +236,7 @@ impl<'a> Pair<'a> {
 
     /// Runs `steps` steps on both backends. They must agree bit for bit on an exact adapter, else within `tolerance`.
     pub fn run(&mut self, steps: u32, tolerance: f32, what: &str) {
-        step(self.gpu, &mut self.solver, steps);
+        self.solver.step(steps);
         self.reference.step(steps);
         let faults = self.solver.read_diagnostics().unwrap().non_finite_count;
         assert_eq!(faults, self.reference.read_diagnostics().unwrap().non_finite_count, "{what}");

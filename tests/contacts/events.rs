@@ -236,7 +236,7 @@ fn events_of_both_backends_agree() {
         let mut pair = Pair::new(&gpu, &pile(), settings);
         let mut seen = [0; 3];
         for step in 0..30 {
-            common::step(&gpu, &mut pair.solver, 1);
+            pair.solver.step(1);
             pair.reference.step(1);
             let (on_gpu, on_reference) =
                 (pair.solver.read_contact_events().unwrap(), pair.reference.read_contact_events().unwrap());

@@ -1152,7 +1152,7 @@ fn a_pair_list_that_the_host_invalidates_is_rebuilt() {
         let (mut solver, mut reference) =
             (common::solver(&gpu, &scene, settings), Reference::new(&scene, settings).unwrap());
         for round in 0..3 {
-            common::step(&gpu, &mut solver, 1);
+            solver.step(1);
             reference.step(1);
             let (there, here) = (solver.read_contacts().unwrap(), reference.read_contacts().unwrap());
             assert!(there.pairs == 1 && here.pairs == 1, "{own:?}, round {round}: {there:?}, {here:?}");
@@ -1290,7 +1290,7 @@ fn a_fast_dense_heap_finds_all_pairs() {
     let own = Some(SelfCollision { pairs_per_particle: 48, ..SelfCollision::default() });
     let settings = Settings { dt: (DT / 10.0) as f32, substeps: 2, self_collision: own, ..weightless() };
     let mut solver = common::solver(&gpu, &scene, settings);
-    common::step(&gpu, &mut solver, 1);
+    solver.step(1);
     let report = solver.read_contacts().unwrap();
     println!("{report:?}");
     assert!(report.lost == 0 && report.pairs > 150_000, "{report:?}");

@@ -2,7 +2,7 @@
 
 use crate::common;
 use crate::common::cases::bits;
-use crate::common::{press, solver, step};
+use crate::common::{press, solver};
 use std::f32::consts::TAU;
 use supple::{
     ClothGrid, ClothMesh, ContactMaterial, ContactReport, Fabric, Friction, Particle, Reference, Scene, SelfCollision,
@@ -25,8 +25,8 @@ fn run_fixed(scene: &Scene, settings: Settings, steps: u32) -> ContactReport {
     let [mut one, mut other] = [0, 1].map(|_| solver(&gpu, scene, settings));
     let mut reference = Reference::new(scene, Settings { execution: one.execution().chosen, ..settings }).unwrap();
     for frame in 0..steps {
-        step(&gpu, &mut one, 1);
-        step(&gpu, &mut other, 1);
+        one.step(1);
+        other.step(1);
         reference.step(1);
         let (x, of_reference) = (one.read_positions().unwrap(), reference.read_positions().unwrap());
         assert_eq!(bits(&x), bits(&other.read_positions().unwrap()), "frame {frame}: two runs differ");
@@ -96,7 +96,7 @@ fn a_press_does_not_cross_before_and_after_its_lists_grow() {
         let mut solver = solver(&gpu, &scene, settings);
         let mut reports: Vec<ContactReport> = Vec::new();
         for frame in 0..20 {
-            step(&gpu, &mut solver, 1);
+            solver.step(1);
             assert_eq!(crossings(&scene, &solver.read_positions().unwrap()), 0, "frame {frame}");
             reports.push(solver.read_contacts().unwrap());
         }
@@ -144,7 +144,7 @@ fn lists_that_grow_in_time_change_no_bit() {
     let [mut growing, mut large] = [2, 64].map(|pairs| solver(&gpu, &scene, settings(pairs)));
     for _ in 0..40 {
         for own in [&mut growing, &mut large] {
-            step(&gpu, own, 1);
+            own.step(1);
             own.read_diagnostics().unwrap();
         }
     }
@@ -187,12 +187,12 @@ fn growth_in_a_dropped_encoder_is_harmless() {
     // With the first copy of the counters.
     drop_a_step(&mut solver);
     // The next copy is recorded after that loss was noticed.
-    (0..2).for_each(|_| step(&gpu, &mut solver, 1));
+    (0..2).for_each(|_| solver.step(1));
     let before = solver.read_contacts().unwrap();
     let after = drop_a_step(&mut solver);
     assert!(before.growths == 0 && after.growths == 1, "{before:?} {after:?}");
     for frame in 0..12 {
-        step(&gpu, &mut solver, 1);
+        solver.step(1);
         assert_eq!(crossings(&scene, &solver.read_positions().unwrap()), 0, "frame {frame}");
     }
     let report = solver.read_contacts().unwrap();
@@ -216,7 +216,7 @@ fn encoders_recorded_before_growth_may_be_submitted_with_later_ones() {
         });
         gpu.queue.submit(encoders);
         for _ in 0..2 {
-            step(&gpu, &mut other, 1);
+            other.step(1);
             other.read_diagnostics().unwrap();
         }
     }
@@ -244,7 +244,7 @@ fn lists_of_particles_grow_too() {
     let mut solver = solver(&gpu, &scene, settings);
     let mut lost = Vec::new();
     for _ in 0..6 {
-        step(&gpu, &mut solver, 1);
+        solver.step(1);
         lost.push(solver.read_contacts().unwrap().lost);
     }
     let report = solver.read_contacts().unwrap();

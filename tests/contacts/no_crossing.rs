@@ -1,7 +1,7 @@
 //! Surfaces do not intersect, whatever forces act on them.
 
 use crate::common;
-use crate::common::{press, solver, step};
+use crate::common::{press, solver};
 use std::f32::consts::TAU;
 use supple::{ClothGrid, Collider, ContactMaterial, ContactScale, Pose, Scene, SelfCollision, Settings, Shape, Solver};
 
@@ -22,7 +22,7 @@ fn sheets_in_a_press_do_not_cross() {
         let mut solver = solver(&gpu, &scene, settings(substeps));
         let gap = 1.5 * thickness * (sheets + 1) as f32;
         for frame in 0..(60.0 * 2.0 * gap / 0.5) as u32 + 20 {
-            step(&gpu, &mut solver, 1);
+            solver.step(1);
             let count = crossings(&solver, &scene);
             assert_eq!(count, 0, "{sheets} sheets, {substeps} substeps, step {frame}");
         }
@@ -42,7 +42,7 @@ fn sheets_of_varying_thickness_in_a_press_do_not_cross() {
     scene.set_contact_scales(0..map.len() as u32, &map).unwrap();
     let mut solver = solver(&gpu, &scene, settings(5));
     for frame in 0..24 {
-        step(&gpu, &mut solver, 1);
+        solver.step(1);
         assert_eq!(crossings(&solver, &scene), 0, "step {frame}");
     }
     let report = solver.read_contacts().unwrap();
@@ -80,7 +80,7 @@ fn a_twisted_cloth_does_not_cross() {
             let place = [x - side * 0.002 * frame as f32, middle[1] + cos * y - sin * z, middle[2] + sin * y + cos * z];
             solver.set_target(particle, place).unwrap();
         }
-        step(&gpu, &mut solver, 1);
+        solver.step(1);
         if frame % 5 == 4 {
             assert_eq!(crossings(&solver, &scene), 0, "step {frame}");
         }
@@ -96,7 +96,7 @@ fn a_fine_cloth_rests_on_large_triangles() {
     let gpu = common::gpu();
     let scene = common::sizes(48, false);
     let mut solver = solver(&gpu, &scene, settings(10));
-    step(&gpu, &mut solver, 12);
+    solver.step(12);
     let positions = solver.read_positions().unwrap();
     let lowest = positions[..48 * 48].iter().fold(f32::INFINITY, |low, x| low.min(x[1]));
     let report = solver.read_contacts().unwrap();
@@ -131,7 +131,7 @@ fn a_stretched_sheet_stops_falling_cloth() {
     let drops: Vec<[f32; 3]> =
         scene.positions()[16..].iter().map(|x| [x[0] + third, x[1], x[2] + 0.5 * third]).collect();
     solver.set_positions(16, &drops).unwrap();
-    step(&gpu, &mut solver, 40);
+    solver.step(40);
     let lowest = solver.read_positions().unwrap()[16..].iter().fold(f32::INFINITY, |low, x| low.min(x[1]));
     assert!(lowest > 0.009, "{lowest}");
 }
@@ -178,7 +178,7 @@ fn a_load_is_not_pushed_through_a_thin_plate() {
     layers(&mut scene, 12, 0.001, thickness, [0.0, -10.0, 0.0]);
     let mut solver = solver(&gpu, &scene, roomy(8));
     for frame in 0..20 {
-        step(&gpu, &mut solver, 1);
+        solver.step(1);
         let positions = solver.read_positions().unwrap();
         let lowest = positions.iter().fold(f32::INFINITY, |low, x| low.min(x[1]));
         assert!(lowest > 0.001 + 0.49 * thickness, "step {frame}: {lowest}");
@@ -209,7 +209,7 @@ fn cloth_pushed_by_a_collider_does_not_cross() {
         for frame in 1..=8 {
             let position = [0.0, speed * frame as f32 / 60.0, 0.0];
             solver.move_collider(id, Pose { position, ..Pose::default() }).unwrap();
-            step(&gpu, &mut solver, 1);
+            solver.step(1);
             assert_eq!(crossings(&solver, &scene), 0, "{shape:?}, step {frame}");
             let relative = |x: &[f32; 3]| [x[0], x[1] - position[1], x[2]];
             let positions = solver.read_positions().unwrap();

@@ -69,7 +69,7 @@ fn run_with_margin(
     let level = settings.self_collision.map_or(SelfCollisionLevel::Particles, |own| own.level);
     let own = SelfCollision { level, margin, pairs_per_particle: 256, ..SelfCollision::default() };
     let mut solver = common::solver(gpu, scene, Settings { self_collision: Some(own), ..settings });
-    common::step(gpu, &mut solver, steps);
+    solver.step(steps);
     let report = solver.read_contacts().unwrap();
     assert_eq!(report.lost, 0, "margin {margin}: {report:?}");
     println!("margin {margin}: {report:?}");
@@ -263,7 +263,7 @@ fn vacant_entries_of_the_pair_list_are_filled() {
     let mut solver = common::solver(&gpu, &scene, Settings { self_collision: Some(own), ..weightless(8) });
     let mut most = 0;
     for _ in 0..60 {
-        common::step(&gpu, &mut solver, 1);
+        solver.step(1);
         let report = solver.read_contacts().unwrap();
         assert_eq!(report.lost, 0, "{report:?}");
         assert!(report.pairs <= report.most_pairs, "{report:?}");
@@ -347,7 +347,7 @@ fn cloth_held_by_contacts_is_rarely_searched_again() {
             let target = [x * (1.0 - 0.12 * turned), y * cos - z * sin, y * sin + z * cos];
             solver.set_target(particle, target).unwrap();
         }
-        common::step(&gpu, &mut solver, 1);
+        solver.step(1);
         searches.push(solver.read_contacts().unwrap().searches);
     }
     let report = solver.read_contacts().unwrap();

@@ -1,7 +1,7 @@
 //! Initial intersections are resolved where the line of intersection determines a direction, and are reported.
 
 use crate::common;
-use crate::common::{Pair, solver, step, tangles};
+use crate::common::{Pair, solver, tangles};
 use supple::{ClothGrid, ClothMesh, Collider, ContactMaterial, Fabric, Scene, SelfCollision, Settings, Shape};
 
 const THICKNESS: f32 = 0.01;
@@ -38,10 +38,10 @@ fn initial_intersections_are_resolved() {
     for (name, count) in names.iter().zip(crossings(&solver)) {
         assert!(count > 20, "{name} is not entangled");
     }
-    step(&gpu, &mut solver, 1);
+    solver.step(1);
     let counts = crossings(&solver);
     assert_eq!(solver.read_contacts().unwrap().crossings.unwrap_or(0) as usize, counts.iter().sum::<usize>());
-    step(&gpu, &mut solver, 89);
+    solver.step(89);
     for (name, count) in names.iter().zip(crossings(&solver)) {
         assert_eq!(count, 0, "{name}");
     }
@@ -84,7 +84,7 @@ fn a_rest_shape_that_intersects_stays_unchanged() {
     let passes = pair.passes(5);
     let difference = pair.first_difference(0.0, passes);
     assert!(difference.is_none() || !common::is_exact(&gpu), "{difference:#?}");
-    step(&gpu, &mut pair.solver, 15);
+    pair.solver.step(15);
     assert_eq!(pair.solver.read_contacts().unwrap().crossings, Some(0));
     let moved = pair.solver.read_positions().unwrap().into_iter().zip(positions);
     let farthest = moved.map(|(a, b)| common::distance(a, b)).fold(0.0, f64::max);
@@ -115,7 +115,7 @@ fn an_intersecting_sheet_does_not_pass_through_a_third() {
     add([-0.3, 0.28, -0.3], [0.05, 0.0, 0.003], [0.0, 0.04, 0.0], Some(5.0), true);
     let mut solver = solver(&gpu, &scene, settings());
     for frame in 0..8 {
-        step(&gpu, &mut solver, 1);
+        solver.step(1);
         let positions = solver.read_positions().unwrap();
         let lowest = falling.clone().map(|i| positions[i as usize][1]).fold(f32::INFINITY, f32::min);
         assert!(lowest > 0.9 * THICKNESS, "{lowest} m after step {frame}");
@@ -132,7 +132,7 @@ fn added_colliders_do_not_stop_the_resolution() {
     for frame in 0..20 {
         let collider = Collider::new(Shape::Sphere { radius: 0.01 }, [5.0 + frame as f32, 0.0, 0.0]);
         solver.add_collider(&collider).unwrap();
-        step(&gpu, &mut solver, 1);
+        solver.step(1);
     }
     let report = solver.read_contacts().unwrap();
     assert!(report.crossings == Some(0) && report.searches > 19 && report.most_contacts > 20, "{report:?}");

@@ -580,7 +580,7 @@ fn the_render_mesh_of_an_obj_is_split_along_its_seam_and_drives_a_vertex_output(
         let positions = target(0, wgpu::VertexFormat::Float32x3);
         let tangents = target(12, wgpu::VertexFormat::Float32x4);
         solver.add_vertex_output(&VertexOutput { positions, tangents, ..VertexOutput::of(&mesh) }).unwrap();
-        common::step(&gpu, &mut solver, 3);
+        solver.step(3);
         assert_eq!(solver.read_diagnostics().unwrap().non_finite_count, 0);
         let (words, x) = (common::words(&gpu, &buffer), solver.read_positions().unwrap());
         for (row, &particle) in words.chunks_exact(7).zip(&mesh.vertices) {

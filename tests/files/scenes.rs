@@ -1,7 +1,7 @@
 //! Each scene of `examples/scenes` runs on both backends.
 
 use crate::common;
-use crate::common::{first_unequal, gpu, is_exact, step, store};
+use crate::common::{first_unequal, gpu, is_exact, store};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use supple::Reference;
@@ -48,7 +48,7 @@ fn every_scene_agrees_on_both_backends() {
                 solver.move_collider(collider, pose).unwrap();
                 reference.move_collider(collider, pose).unwrap();
             }
-            step(&gpu, &mut solver, 1);
+            solver.step(1);
             reference.step(1);
             if file.scene.can_tear() {
                 let tears = [solver.tear().unwrap(), reference.tear().unwrap()];

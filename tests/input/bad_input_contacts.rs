@@ -3,7 +3,7 @@
 
 use crate::common;
 use crate::common::cases::*;
-use crate::common::{gpu, noise, press, solver, step};
+use crate::common::{gpu, noise, press, solver};
 use std::sync::Once;
 use std::time::{Duration, Instant};
 use supple::gpu::Context;
@@ -203,7 +203,7 @@ fn sixteen_materials_and_4096_colliders_are_accepted() {
         scene.add_collider(ball.clone()).unwrap();
     }
     let mut on_gpu = solver(&gpu, &scene, Settings { substeps: 1, ..Settings::default() });
-    step(&gpu, &mut on_gpu, 1);
+    on_gpu.step(1);
     let outcome = on_gpu.add_collider(&ball);
     assert!(matches!(outcome, Err(Error::TooLarge { limit: 4096, .. })), "{outcome:?}");
     let mut reference = Reference::new(&scene, Settings::default()).unwrap();
@@ -291,7 +291,7 @@ fn rejected_changes_while_running_leave_no_trace() {
     let [mut tried, mut untouched] = [0, 1].map(|_| solver(&gpu, &scene, settings));
     let [mut reference, mut alone] = [0, 1].map(|_| Reference::new(&scene, settings).unwrap());
     for backend in [&mut tried, &mut untouched] {
-        step(&gpu, backend, 8);
+        backend.step(8);
     }
     reference.step(8);
     alone.step(8);
@@ -342,7 +342,7 @@ fn rejected_changes_while_running_leave_no_trace() {
         assert!(matches!(outcome, Err(Error::IndexOutOfRange { .. })), "{k}: {outcome:?}");
     }
     for backend in [&mut tried, &mut untouched] {
-        step(&gpu, backend, 8);
+        backend.step(8);
     }
     reference.step(8);
     alone.step(8);
@@ -372,7 +372,7 @@ fn settings_beyond_the_device_limits_leave_contacts_unchanged() {
         assert!(matches!(outcome, Err(Error::LimitExceeded { .. })), "{outcome:?}");
         assert_eq!(*tried.settings(), before);
         for backend in [&mut tried, &mut untouched] {
-            step(&gpu, backend, 8);
+            backend.step(8);
         }
         assert_eq!(first_changed(&tried.read_positions().unwrap(), &untouched.read_positions().unwrap()), None);
         assert_eq!(tried.read_contacts().unwrap(), untouched.read_contacts().unwrap());
@@ -393,7 +393,7 @@ fn translate(gpu: &Context, own: Option<SelfCollision>) {
         let mut scene = press(0.01, 1);
         scene.add_collider(Collider::default()).unwrap();
         let mut solver = solver(gpu, &scene, settings);
-        step(gpu, &mut solver, 1);
+        solver.step(1);
         solver.read_positions().unwrap();
     });
 }
@@ -404,7 +404,7 @@ fn survive(what: &str, scene: &Scene, settings: Settings, steps: u32, most: Dura
     translate(&gpu, settings.self_collision);
     let start = Instant::now();
     let mut on_gpu = solver(&gpu, scene, settings);
-    step(&gpu, &mut on_gpu, steps);
+    on_gpu.step(steps);
     let x = on_gpu.read_positions().unwrap();
     println!("{what}: solver {:?}, {:?}", start.elapsed(), on_gpu.read_contacts());
     assert!(start.elapsed() < most, "{what}: the solver takes {:?}", start.elapsed());
@@ -459,7 +459,7 @@ fn thousands_of_particles_at_one_point_stay_finite() {
             translate(&gpu, settings.self_collision);
             let start = Instant::now();
             let mut on_gpu = solver(&gpu, &scene, settings);
-            step(&gpu, &mut on_gpu, 1);
+            on_gpu.step(1);
             let (x, report) = (on_gpu.read_positions().unwrap(), on_gpu.read_contacts().unwrap());
             println!("{what}: {:?}, {report:?}", start.elapsed());
             assert!(start.elapsed() < Duration::from_secs(40), "{what}: {:?}", start.elapsed());
@@ -600,7 +600,7 @@ fn extremely_fast_colliders_are_handled() {
             on_gpu.move_collider(id, pose).unwrap();
             reference.move_collider(id, pose).unwrap();
         }
-        step(&gpu, &mut on_gpu, 1);
+        on_gpu.step(1);
         reference.step(1);
     }
     for (name, x) in [("solver", on_gpu.read_positions().unwrap()), ("reference", reference.read_positions().unwrap())]
@@ -666,7 +666,7 @@ fn particles_at_the_centre_of_colliders_are_handled() {
     survive("hearts", &scene, settings, 20, Duration::from_secs(20));
     let gpu = gpu();
     let mut on_gpu = solver(&gpu, &scene, settings);
-    step(&gpu, &mut on_gpu, 20);
+    on_gpu.step(20);
     let mut reference = Reference::new(&scene, settings).unwrap();
     reference.step(20);
     let lost = (

@@ -4,7 +4,7 @@
 use crate::attempts::{Attempt, SettingsCase, running_case, settings_case};
 use crate::common;
 use crate::common::cases::*;
-use crate::common::{gpu, shapes, solver, step};
+use crate::common::{gpu, shapes, solver};
 use supple::constraints::Kind;
 use supple::gpu::Context;
 use supple::scene::Lattice;
@@ -669,8 +669,8 @@ fn methods_fields_and_damping_out_of_range_are_rejected_by_name() {
     let mut untouched_gpu = solver(&gpu, &rich(), Settings::default());
     reference.step(2);
     untouched.step(2);
-    step(&gpu, &mut on_gpu, 2);
-    step(&gpu, &mut untouched_gpu, 2);
+    on_gpu.step(2);
+    untouched_gpu.step(2);
     assert_eq!(first_changed(&reference.read_positions().unwrap(), &untouched.read_positions().unwrap()), None);
     assert_eq!(first_changed(&on_gpu.read_positions().unwrap(), &untouched_gpu.read_positions().unwrap()), None);
 }
@@ -763,8 +763,8 @@ fn rejected_constraints_and_forces_leave_running_backends_unchanged() {
     }
     assert_no_faults(faults);
     let mut untouched_reference = Reference::new(&scene, settings).unwrap();
-    step(&gpu, &mut tried, 3);
-    step(&gpu, &mut untouched, 3);
+    tried.step(3);
+    untouched.step(3);
     reference.step(3);
     untouched_reference.step(3);
     for (what, tried, untouched) in [
@@ -817,7 +817,7 @@ fn a_group_replaced_with_other_masses_keeps_its_position() {
 fn runs(gpu: &Context, what: &str, scene: &Scene, settings: Settings, steps: u32) -> Vec<[f32; 3]> {
     let mut on_gpu = solver(gpu, scene, settings);
     let mut reference = Reference::new(scene, settings).unwrap();
-    step(gpu, &mut on_gpu, steps);
+    on_gpu.step(steps);
     reference.step(steps);
     let (found, expected) = (on_gpu.read_positions().unwrap(), reference.read_positions().unwrap());
     let diagnostics = on_gpu.read_diagnostics().unwrap();
@@ -966,7 +966,7 @@ fn fields_at_their_own_centre_and_at_the_ends_of_their_range_stay_finite() {
             ]);
             let settings = Settings { fields, substeps: 1, gravity: [0.0; 3], ..Settings::default() };
             let mut on_gpu = solver(&gpu, &scene, settings);
-            step(&gpu, &mut on_gpu, 1);
+            on_gpu.step(1);
             let mut reference = Reference::new(&scene, settings).unwrap();
             reference.step(1);
             let found = on_gpu.read_positions().unwrap();

@@ -3,7 +3,7 @@
 use crate::attempts::{Attempt, running_case};
 use crate::common;
 use crate::common::cases::*;
-use crate::common::{gpu, solver, step};
+use crate::common::{gpu, solver};
 use std::sync::mpsc;
 use std::time::Duration;
 use supple::gpu::Context;
@@ -80,8 +80,8 @@ fn rejected_calls_leave_a_running_solver_unchanged() {
     let mut tried = solver(&gpu, &scene, Settings::default());
     let mut untouched = solver(&gpu, &scene, Settings::default());
     let mut reference = Reference::new(&scene, Settings::default()).unwrap();
-    step(&gpu, &mut tried, 3);
-    step(&gpu, &mut untouched, 3);
+    tried.step(3);
+    untouched.step(3);
     reference.step(3);
 
     let before = tried.read_positions().unwrap();
@@ -104,8 +104,8 @@ fn rejected_calls_leave_a_running_solver_unchanged() {
     faults.extend(fault(&case, tried.is_pinned(15)));
     assert_no_faults(faults);
 
-    step(&gpu, &mut tried, 5);
-    step(&gpu, &mut untouched, 5);
+    tried.step(5);
+    untouched.step(5);
     let pairs = [
         ("position", tried.read_positions().unwrap(), untouched.read_positions().unwrap()),
         ("velocity", tried.read_velocities().unwrap(), untouched.read_velocities().unwrap()),
@@ -161,7 +161,7 @@ fn a_scene_over_the_limits_of_the_device_is_rejected_with_both_numbers() {
     assert!(enough.max_storage_buffer_binding_size >= needed);
     // The device still works.
     let mut alive = solver(&gpu, &base(), Settings::default());
-    step(&gpu, &mut alive, 1);
+    alive.step(1);
     assert_eq!(alive.read_diagnostics().map(|found| found.steps), Ok(1));
 
     let gpu = common::gpu_with(wgpu::Limits { max_buffer_size: ROOM, ..wgpu::Limits::default() });
@@ -242,10 +242,10 @@ fn a_destroyed_device_causes_an_error_without_panic_or_hang() {
     let outcomes = within_a_minute("a destroyed device", || {
         let gpu = common::own_gpu();
         let mut solver = solver(&gpu, &base(), Settings::default());
-        step(&gpu, &mut solver, 2);
+        solver.step(2);
         assert!(solver.read_positions().is_ok());
         // With work in flight.
-        step(&gpu, &mut solver, 50);
+        solver.step(50);
         gpu.device.destroy();
         [
             ("read_positions", solver.read_positions().map(drop)),
@@ -277,7 +277,7 @@ fn calls_on_a_destroyed_device_neither_panic_nor_hang() {
         ];
         drop(outcomes);
         solver.reset();
-        step(&gpu, &mut solver, 2);
+        solver.step(2);
         assert!(solver.read_positions().is_err());
     });
 }

@@ -148,7 +148,7 @@ fn invalid_changes_of_orientations_are_rejected_while_running() {
     backends.0.set_settings(forced).unwrap();
     backends.1.set_settings(forced).unwrap();
     rejected!(backends, &["torque of orientation 0", "NaN"], set_torques(a, &[[NAN; 3]]));
-    crate::common::step(&gpu, &mut backends.0, 1);
+    backends.0.step(1);
     backends.1.step(1);
     assert_eq!(backends.0.read_orientations().unwrap(), [unit; 3]);
     assert_eq!(backends.1.read_orientations().unwrap(), [unit; 3]);

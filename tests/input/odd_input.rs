@@ -2,7 +2,7 @@
 
 use crate::common;
 use crate::common::cases::*;
-use crate::common::{gpu, solver, step};
+use crate::common::{gpu, solver};
 use supple::{Distance, Material, Particle, Reference, Scene, Settings};
 
 fn all_finite(vectors: &[[f32; 3]]) -> bool {
@@ -25,7 +25,7 @@ fn a_non_finite_position_is_counted_and_not_stored() {
         reference.set_velocities(0, &[velocity])
     };
     set_off([3e38, 3e38, 0.0]).unwrap();
-    step(&gpu, &mut solver, 2);
+    solver.step(2);
     reference.step(2);
     let found = solver.read_diagnostics().unwrap();
     assert!(found.non_finite_count > 0, "{found:?}");
@@ -39,7 +39,7 @@ fn a_non_finite_position_is_counted_and_not_stored() {
     assert_eq!(common::first_unequal(&positions[3..], &reference.read_positions().unwrap()[3..], tolerance), None);
     // A reset clears the state.
     solver.reset();
-    step(&gpu, &mut solver, 1);
+    solver.step(1);
     let found = solver.read_diagnostics().unwrap();
     assert_eq!((found.steps, found.non_finite_count, found.first_non_finite), (1, 0, None));
 }
@@ -53,7 +53,7 @@ fn both_backends_quarantine_the_same_particles() {
     let mut reference = Reference::new(&scene, Settings::default()).unwrap();
     solver.set_velocities(0, &[[3e38, 3e38, 0.0]]).unwrap();
     reference.set_velocities(0, &[[3e38, 3e38, 0.0]]).unwrap();
-    step(&gpu, &mut solver, 2);
+    solver.step(2);
     reference.step(2);
     assert_eq!(
         solver.read_diagnostics().unwrap().non_finite_count,
@@ -72,7 +72,7 @@ fn a_free_particle_that_leaves_the_range_of_f32_stays_at_its_end() {
     let settings = Settings { dt: 1.0, substeps: 4, ..Settings::default() };
     let mut solver = solver(&gpu, &scene, settings);
     solver.set_velocities(1, &[[3e38, 0.0, 0.0]]).unwrap();
-    step(&gpu, &mut solver, 5);
+    solver.step(5);
     let found = solver.read_diagnostics().unwrap();
     assert!(found.non_finite_count > 0, "{found:?}");
     assert_eq!(found.first_non_finite, Some(1));
@@ -88,7 +88,7 @@ fn a_target_out_of_reach_leaves_everything_finite() {
     let gpu = gpu();
     let mut solver = solver(&gpu, &running_scene(), Settings::default());
     solver.set_target(3, [f32::MAX; 3]).unwrap();
-    step(&gpu, &mut solver, 3);
+    solver.step(3);
     assert!(all_finite(&solver.read_positions().unwrap()));
 }
 
@@ -98,7 +98,7 @@ fn positions_after(scene: &Scene, settings: Settings, steps: u32) -> Vec<[f32; 3
     let gpu = gpu();
     let mut on_gpu = solver(&gpu, scene, settings);
     let mut reference = Reference::new(scene, settings).unwrap();
-    step(&gpu, &mut on_gpu, steps);
+    on_gpu.step(steps);
     reference.step(steps);
     let positions = on_gpu.read_positions().unwrap();
     assert!(all_finite(&positions));
@@ -160,7 +160,7 @@ fn extreme_materials_and_masses_stay_finite() {
     }
     let gpu = gpu();
     let mut on_gpu = solver(&gpu, &scene, Settings::default());
-    step(&gpu, &mut on_gpu, 5);
+    on_gpu.step(5);
     assert!(all_finite(&on_gpu.read_positions().unwrap()));
     let mut reference = Reference::new(&scene, Settings::default()).unwrap();
     reference.step(5);
@@ -183,7 +183,7 @@ fn a_change_of_the_time_step_keeps_the_velocity() {
     let mut time = 0.0;
     for (dt, substeps) in plays {
         on_gpu.set_settings(settings(dt, substeps)).unwrap();
-        step(&gpu, &mut on_gpu, 3);
+        on_gpu.step(3);
         time += 3.0 * dt;
         let position = on_gpu.read_positions().unwrap()[0];
         let expected = velocity.map(|component| component * time);
@@ -201,7 +201,7 @@ fn changes_of_the_time_step_agree_with_the_reference() {
         let settings = Settings { dt, substeps, iterations, ..Settings::default() };
         on_gpu.set_settings(settings).unwrap();
         reference.set_settings(settings).unwrap();
-        step(&gpu, &mut on_gpu, 4);
+        on_gpu.step(4);
         reference.step(4);
         let positions = on_gpu.read_positions().unwrap();
         assert!(all_finite(&positions));

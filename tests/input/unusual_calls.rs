@@ -37,15 +37,15 @@ fn empty_and_reversed_ranges_change_nothing() {
     }
     let mut solver = common::solver(&gpu, &scene, settings);
     let mut reference = Reference::new(&scene, settings).unwrap();
-    common::step(&gpu, &mut solver, 1);
+    solver.step(1);
     reference.step(1);
     for range in [1..1, 2..1, 3..3] {
         solver.set_contact_scales(range.clone(), &[]).unwrap();
         reference.set_contact_scales(range, &[]).unwrap();
     }
-    common::step(&gpu, &mut solver, 1);
+    solver.step(1);
     reference.step(1);
-    common::step(&gpu, &mut unchanged, 2);
+    unchanged.step(2);
     assert_eq!(solver.read_positions().unwrap(), unchanged.read_positions().unwrap());
     assert_eq!(solver.read_contacts().unwrap(), unchanged.read_contacts().unwrap());
     assert_eq!(solver.read_contacts().unwrap().searches, reference.read_contacts().unwrap().searches);
@@ -198,12 +198,12 @@ fn another_margin_keeps_the_lists_of_contacts() {
     let own = SelfCollision { pairs_per_particle: 1, ..SelfCollision::default() };
     let settings = Settings { self_collision: Some(own), ..Settings::default() };
     let mut solver = common::solver(&gpu, &scene, settings);
-    (0..6).for_each(|_| common::step(&gpu, &mut solver, 1));
+    (0..6).for_each(|_| solver.step(1));
     let grown = solver.read_contacts().unwrap();
     assert!(grown.growths > 0, "{grown:?}");
     let own = SelfCollision { margin: 0.6, iterations: Some(5), ..own };
     solver.set_settings(Settings { self_collision: Some(own), ..settings }).unwrap();
-    common::step(&gpu, &mut solver, 1);
+    solver.step(1);
     let after = solver.read_contacts().unwrap();
     assert!(after.pair_capacity >= grown.pair_capacity && after.lost == 0, "{after:?}");
 }

@@ -1,6 +1,6 @@
 //! Attachments, on both backends: forces, compliance, breaks, momentum, and changes while running.
 
-use crate::common::{backends, distance, gpu, momentum, solver, step};
+use crate::common::{backends, distance, gpu, momentum, solver};
 use supple::internals::Pass;
 use supple::{
     Attachment, AttachmentTarget, ClothGrid, Collider, ColliderForce, Cord, Error, Execution, Material, Particle,
@@ -387,7 +387,7 @@ fn ids_of_removed_attachments_name_no_later_one() {
     let gone = points[2]..points[2] + 1;
     let map = scene.remove(std::slice::from_ref(&gone)).unwrap();
     before.replace_scene(&scene, &map).unwrap();
-    step(&gpu, &mut before, 2);
+    before.step(2);
     let snapshot = before.snapshot().unwrap();
     let mut fresh = solver(&gpu, &scene, Settings::default());
     fresh.restore(&snapshot).unwrap();

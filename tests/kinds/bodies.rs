@@ -1,7 +1,7 @@
 //! Bodies: damping, external forces, and soft bodies against linear elasticity.
 
 use crate::common;
-use crate::common::{backends, distance, gpu, noise, shapes, solver, step};
+use crate::common::{backends, distance, gpu, noise, shapes, solver};
 use glam::{DQuat, DVec3};
 use std::ops::Range;
 
@@ -366,7 +366,7 @@ fn a_force_gives_a_momentum_of_force_times_time() {
     reference.set_forces(0, &forces).unwrap();
     on_gpu.set_forces(0, &forces).unwrap();
     reference.step(30);
-    step(&gpu, &mut on_gpu, 30);
+    on_gpu.step(30);
     // The forces change sign: after the same time again the first has twice the momentum, the second none.
     let check = |what: &str, velocities: &[[f32; 3]], first: f64, second: f64| {
         for (particle, (mass, time)) in [(0.5, first), (2.0, second), (f64::INFINITY, 0.0)].into_iter().enumerate() {
@@ -383,14 +383,14 @@ fn a_force_gives_a_momentum_of_force_times_time() {
     reference.set_forces(1, &turned).unwrap();
     on_gpu.set_forces(1, &turned).unwrap();
     reference.step(30);
-    step(&gpu, &mut on_gpu, 30);
+    on_gpu.step(30);
     check("reference", &reference.read_velocities().unwrap(), 1.0, 0.0);
     check("solver", &on_gpu.read_velocities().unwrap(), 1.0, 0.0);
     let off = Settings { forces: false, ..settings };
     reference.set_settings(off).unwrap();
     on_gpu.set_settings(off).unwrap();
     reference.step(10);
-    step(&gpu, &mut on_gpu, 10);
+    on_gpu.step(10);
     check("reference, off", &reference.read_velocities().unwrap(), 1.0, 0.0);
     check("solver, off", &on_gpu.read_velocities().unwrap(), 1.0, 0.0);
     assert!(reference.set_forces(0, &forces).is_err() && on_gpu.set_forces(0, &forces).is_err());
@@ -972,7 +972,7 @@ fn the_volume_of_a_balloon_follows_its_pressure() {
         reference.set_constraint(parts.pressure, pressure).unwrap();
         on_gpu.set_constraint(parts.pressure, pressure).unwrap();
         reference.step(60);
-        step(&gpu, &mut on_gpu, 60);
+        on_gpu.step(60);
         for (what, x) in
             [("reference", reference.read_positions().unwrap()), ("solver", on_gpu.read_positions().unwrap())]
         {
@@ -1000,7 +1000,7 @@ fn bodies_of_a_hundred_to_ten_thousand_tetrahedra_run() {
             let settings = Settings { substeps: 5, body_damping: 0.2, ..Settings::default() };
             let mut on_gpu = solver(&gpu, &scene, settings);
             let mut reference = Reference::new(&scene, settings).unwrap();
-            step(&gpu, &mut on_gpu, 2);
+            on_gpu.step(2);
             reference.step(2);
             let diagnostics = on_gpu.read_diagnostics().unwrap();
             assert_eq!(

@@ -2,7 +2,7 @@
 //! effects of `reset` and `set_positions` on both backends.
 
 use crate::common;
-use crate::common::{Pair, backends, crumple, first_unequal, hanging_cloth, is_exact, step};
+use crate::common::{Pair, backends, crumple, first_unequal, hanging_cloth, is_exact};
 use glam::{Quat, Vec3};
 use supple::{Balloon, Fabric, Material, Particle, Reference, Scene, Settings, ShapeMatching, Sweep};
 
@@ -46,7 +46,7 @@ fn a_group_recovers_from_an_outlying_particle() {
     let mut reference = Reference::new(&scene, settings).unwrap();
     solver.set_forces(0, &[[3e38, 0.0, 0.0]]).unwrap();
     reference.set_forces(0, &[[3e38, 0.0, 0.0]]).unwrap();
-    step(&gpu, &mut solver, 1);
+    solver.step(1);
     reference.step(1);
     assert!(reference.read_diagnostics().unwrap().non_finite_count > 0, "the force was to throw it");
     let (zeros, places) = (vec![[0.0; 3]; 27], scene.positions().to_vec());
@@ -56,7 +56,7 @@ fn a_group_recovers_from_an_outlying_particle() {
     reference.set_positions(0, &places).unwrap();
     solver.set_velocities(0, &zeros).unwrap();
     reference.set_velocities(0, &zeros).unwrap();
-    step(&gpu, &mut solver, 60);
+    solver.step(60);
     reference.step(60);
     for positions in [solver.read_positions().unwrap(), reference.read_positions().unwrap()] {
         let fall = scene.positions()[13][1] - positions[13][1];
@@ -86,7 +86,7 @@ fn large_groups_beside_small_ones_agree() {
         let all = 0..scene.particle_count() as u32;
         crumple(&mut scene, all, 0.02);
         let mut pair = Pair::new(&gpu, &scene, Settings { substeps: 4, ..Settings::default() });
-        step(&gpu, &mut pair.solver, 3);
+        pair.solver.step(3);
         pair.reference.step(3);
         let tolerance = if is_exact(&gpu) { 0.0 } else { 1e-4 };
         let (on_gpu, on_reference) = (pair.solver.read_positions().unwrap(), pair.reference.read_positions().unwrap());
@@ -103,7 +103,7 @@ fn positions_set_while_running_agree_on_both_backends() {
         let place = [[0.1 * f32::from(frame), -0.3, 0.2]];
         pair.solver.set_positions(9, &place).unwrap();
         pair.reference.set_positions(9, &place).unwrap();
-        step(&gpu, &mut pair.solver, 1);
+        pair.solver.step(1);
         pair.reference.step(1);
     }
     let tolerance = if is_exact(&gpu) { 0.0 } else { 1e-3 };
@@ -119,10 +119,10 @@ fn a_reset_clears_the_forces() {
     let mut fresh = common::solver(&gpu, &scene, settings);
     let mut used = common::solver(&gpu, &scene, settings);
     used.set_forces(0, &[[1.0, 2.0, 3.0]; 25]).unwrap();
-    step(&gpu, &mut used, 3);
+    used.step(3);
     used.reset();
     for solver in [&mut fresh, &mut used] {
-        step(&gpu, solver, 4);
+        solver.step(4);
     }
     assert_eq!(fresh.read_positions().unwrap(), used.read_positions().unwrap());
     // Switching forces off and on again has no effect.
@@ -131,7 +131,7 @@ fn a_reset_clears_the_forces() {
         used.set_settings(Settings { forces, ..settings }).unwrap();
     }
     for solver in [&mut fresh, &mut used] {
-        step(&gpu, solver, 2);
+        solver.step(2);
     }
     assert_eq!(fresh.read_positions().unwrap(), used.read_positions().unwrap());
 }

@@ -1,7 +1,7 @@
 //! Constraint forces averaged over the substeps of a step.
 
 use crate::common;
-use crate::common::{Pair, change, gpu, is_exact, raw, step};
+use crate::common::{Pair, change, gpu, is_exact, raw};
 use supple::constraints::KINDS;
 use supple::{
     Bending, ClothGrid, Distance, Error, Execution, Fabric, Material, Particle, Reference, Scene, Settings, Sweep,
@@ -52,11 +52,11 @@ fn the_weight_on_a_rigid_link_at_6000_substeps_a_second_reads_its_tension() {
     for (length, mass) in [(1.0, 3.0), (1.0, 1.0), (0.7, 0.2)] {
         let settings = hanging(100);
         let mut pair = Pair::new(&gpu, &link(length, mass, Material::RIGID), settings);
-        step(&gpu, &mut pair.solver, 30);
+        pair.solver.step(30);
         pair.reference.step(30);
         let (weight, most) = (G * f64::from(mass), rounding(length, mass, &settings) / 100.0);
         for _ in 0..10 {
-            step(&gpu, &mut pair.solver, 1);
+            pair.solver.step(1);
             pair.reference.step(1);
             for force in forces(&pair) {
                 assert!((-force - weight).abs() < most, "{force} N of −{weight} N ± {most} N");
@@ -106,7 +106,7 @@ fn the_mean_force_on_an_oscillating_mass_is_its_change_of_momentum_over_the_step
     };
     let (mut before, mut least, mut greatest) = ([0.0; 2], f64::MAX, f64::MIN);
     for _ in 0..30 {
-        step(&gpu, &mut pair.solver, 1);
+        pair.solver.step(1);
         pair.reference.step(1);
         let after = [along(pair.solver.read_velocities().unwrap()), along(pair.reference.read_velocities().unwrap())];
         for ((force, after), before) in forces(&pair).into_iter().zip(after).zip(before) {

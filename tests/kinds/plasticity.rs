@@ -1,7 +1,7 @@
 //! Plastic flow and rupture: residual strains and creases after load and unload, creep, ropes that snap.
 
 use crate::common;
-use crate::common::{Pair, change, is_exact, step};
+use crate::common::{Pair, change, is_exact};
 use supple::gpu::Snapshot;
 use supple::{
     ClothGrid, Cord, Distance, Error, Execution, Fabric, Hinge, Instances, Material, Particle, PlasticStrain,
@@ -124,7 +124,7 @@ fn an_overloaded_rope_snaps() {
     let broken: Vec<u32> = strains.iter().filter(|own| own.is_broken).map(|own| own.constraint).collect();
     assert_eq!(broken, [4], "{strains:?}");
     let [before, after] = [0, 6].map(|steps| {
-        step(&gpu, &mut pair.solver, steps);
+        pair.solver.step(steps);
         pair.solver.read_velocities().unwrap()[10][1]
     });
     assert!((after - before + 9.81 * 0.1).abs() < 0.02, "{before} {after}");
@@ -180,7 +180,7 @@ fn plastic_strains_survive_a_change_of_the_schedule_and_a_snapshot() {
     let mut other = common::solver(&gpu, &cloth(), clusters);
     other.restore(&Snapshot::from_bytes(&bytes).unwrap()).unwrap();
     let ends = [&mut pair.solver, &mut other].map(|solver| {
-        step(&gpu, solver, 8);
+        solver.step(8);
         (solver.read_positions().unwrap(), solver.read_plastic_strains::<Distance>().unwrap())
     });
     assert!(ends[0] == ends[1]);
@@ -219,7 +219,7 @@ fn a_plastic_strain_stays_finite() {
     }
     for place in [1e20, 1.2 * LENGTH] {
         change!(pair, set_positions(1, &[[place, 0.0, 0.0]]));
-        step(&gpu, &mut pair.solver, 2);
+        pair.solver.step(2);
         pair.reference.step(2);
     }
     for strains in [pair.solver.read_plastic_strains::<Distance>(), pair.reference.read_plastic_strains::<Distance>()] {

@@ -1,7 +1,7 @@
 //! Rods while they run: clamps, pins, quarantine, shifts of the origin, renumbering, contacts.
 
 use crate::common;
-use crate::common::{gpu, solver, step};
+use crate::common::{gpu, solver};
 use glam::{DQuat, DVec3};
 use supple::constraints::Kind;
 use supple::{
@@ -49,7 +49,7 @@ fn a_clamp_that_is_turned_reaches_its_targets_and_twists_the_rod() {
         let goal = goal.to_array().map(|component| component as f32);
         on_gpu.set_orientation_target(id, goal).unwrap();
         reference.set_orientation_target(id, goal).unwrap();
-        step(&gpu, &mut on_gpu, 1);
+        on_gpu.step(1);
         reference.step(1);
         if frame % 20 == 0 {
             for frames in [on_gpu.read_orientations().unwrap(), reference.read_orientations().unwrap()] {
@@ -93,7 +93,7 @@ fn a_non_finite_rotation_is_quarantined_on_both_backends() {
     scene.add_orientation(fast).unwrap();
     let mut on_gpu = solver(&gpu, &scene, floating());
     let mut reference = Reference::new(&scene, floating()).unwrap();
-    step(&gpu, &mut on_gpu, 1);
+    on_gpu.step(1);
     reference.step(1);
     for report in [on_gpu.read_diagnostics().unwrap(), reference.read_diagnostics().unwrap()] {
         assert_eq!((report.non_finite_count, report.first_non_finite), (1, Some(2)), "{report:?}");
@@ -114,7 +114,7 @@ fn a_free_frame_turns_evenly() {
     scene.add_orientation(start).unwrap();
     let mut on_gpu = solver(&gpu, &scene, floating());
     let mut reference = Reference::new(&scene, floating()).unwrap();
-    step(&gpu, &mut on_gpu, 120);
+    on_gpu.step(120);
     reference.step(120);
     // A substep turns by 4 atan(ω h/4).
     let h = f64::from(floating().substep());
@@ -211,13 +211,13 @@ fn a_snapshot_of_rods_continues_with_the_same_bits() {
     let mut first = solver(&gpu, &scene, Settings::default());
     first.set_orientation_target(id, [0.0, 0.6, 0.0, 0.8]).unwrap();
     first.pin_orientations(&[scene.orientation(parts.frames.start + 4).unwrap()]).unwrap();
-    step(&gpu, &mut first, 3);
+    first.step(3);
     let snapshot = first.snapshot().unwrap();
     let mut second = solver(&gpu, &scene, Settings::default());
     second.restore(&snapshot).unwrap();
     assert_eq!(second.read_orientations().unwrap(), first.read_orientations().unwrap());
     for own in [&mut first, &mut second] {
-        step(&gpu, own, 5);
+        own.step(5);
     }
     assert_eq!(second.read_orientations().unwrap(), first.read_orientations().unwrap());
     assert_eq!(second.read_positions().unwrap(), first.read_positions().unwrap());

@@ -400,7 +400,7 @@ fn tears_survive_snapshots_and_other_schedules_and_a_reset_mends_them() {
     let advance = |solver: &mut Solver, steps: std::ops::Range<u32>| {
         for step in steps {
             solver.move_collider(ball.unwrap(), ball_at(step)).unwrap();
-            common::step(&gpu, solver, 1);
+            solver.step(1);
             solver.tear().unwrap();
         }
     };
@@ -471,7 +471,7 @@ fn snapshots_of_a_renumbered_torn_mesh_fit_its_scene() {
     let whole = solver.snapshot().unwrap();
     let mut tears = 0;
     for _ in 0..60 {
-        common::step(&gpu, &mut solver, 1);
+        solver.step(1);
         tears += solver.tear().unwrap().edges.len();
     }
     assert!(tears > 0);

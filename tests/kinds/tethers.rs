@@ -125,7 +125,7 @@ fn a_cloth_hangs_in_the_same_shape_at_every_resolution() {
     for (cells, most) in [(12u32, 2e-3), (24, 2e-3), (48, 0.013), (96, 0.045)] {
         let (scene, cloth) = corner_pinned(cells + 1, Tethers::default());
         let mut solver = common::solver(&gpu, &scene, Settings { damping: 4.0, ..Settings::default() });
-        common::step(&gpu, &mut solver, 360);
+        solver.step(360);
         let positions = solver.read_positions().unwrap();
         let speed = solver.read_velocities().unwrap().into_iter().map(|v| distance(v, [0.0; 3])).fold(0.0, f64::max);
         println!("{cells} cells: {speed} m/s");
@@ -284,7 +284,7 @@ fn pins_of_one_body_do_not_change_the_tethers_of_another() {
     let mut solver = common::solver(&gpu, &scene, Settings { substeps: 4, damping: 2.0, ..Settings::default() });
     solver.release(&[ropes[1].start]).unwrap();
     solver.pin(&[ropes[1].start]).unwrap();
-    common::step(&gpu, &mut solver, 90);
+    solver.step(90);
     let positions = solver.read_positions().unwrap();
     for rope in ropes {
         let [top, tip] = [rope.start, rope.end - 1].map(|particle| positions[particle as usize]);
@@ -310,7 +310,7 @@ fn the_link_and_the_tethers_at_a_pin_carry_the_weight_of_the_rope() {
         let settings = Settings { keep_lambdas: true, tether_forces: true, damping: 5.0, ..Settings::default() };
         let mut solver = common::solver(&gpu, &scene, settings);
         let mut reference = Reference::new(&scene, *solver.settings()).unwrap();
-        common::step(&gpu, &mut solver, 60);
+        solver.step(60);
         reference.step(60);
         let on_gpu = (solver.read_constraint_forces::<Distance>().unwrap(), solver.read_tether_forces().unwrap());
         let on_reference =
@@ -334,13 +334,13 @@ fn disabled_tether_forces_are_not_stored() {
     let gpu = common::gpu();
     let (scene, rope) = hanging_rope(10, Some(Tethers::default()));
     let mut solver = common::solver(&gpu, &scene, Settings::default());
-    common::step(&gpu, &mut solver, 2);
+    solver.step(2);
     assert!(solver.read_tether_forces().unwrap().is_empty());
     let bytes = solver.memory_bytes();
     solver.set_settings(Settings { tether_forces: true, ..*solver.settings() }).unwrap();
     assert!(solver.memory_bytes() > bytes);
     assert!(solver.read_tether_forces().unwrap().is_empty());
-    common::step(&gpu, &mut solver, 2);
+    solver.step(2);
     assert!(!solver.read_tether_forces().unwrap().is_empty());
     solver.release(&[rope.particles.start]).unwrap();
     assert!(solver.read_tether_forces().unwrap().is_empty());

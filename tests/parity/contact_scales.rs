@@ -1,7 +1,7 @@
 //! Contacts with scales of thickness and friction by particle: the GPU equals the reference bit for bit.
 
 use crate::common;
-use crate::common::instancing::{difference, few, flag, instances, leaf, reference, some, step};
+use crate::common::instancing::{difference, few, flag, instances, leaf, reference, some};
 use crate::common::{Pair, change, is_exact, noise};
 use supple::{
     Bending, ClothGrid, Collider, ContactMaterial, ContactMaterialId, ContactScale, Particle, Scene, SelfCollision,
@@ -106,7 +106,7 @@ fn instances_with_scales_agree() {
             Collider::new(Shape::HalfSpace, [0.0, -0.6, 0.0]),
         ];
         pool.add_colliders(&colliders).unwrap();
-        step(&gpu, &pool, 20);
+        pool.step(20);
         for (id, instance) in ids.into_iter().zip(&all) {
             let mut own = reference(&asset, instance, few());
             for collider in &colliders {

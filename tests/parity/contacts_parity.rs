@@ -369,7 +369,7 @@ fn after_a_reset_contacts_are_those_of_a_new_solver() {
     let settings = Settings { substeps: 4, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
     let mut solver = common::solver(&gpu, &scene, settings);
     let play = |solver: &mut Solver| {
-        common::step(&gpu, solver, 8);
+        solver.step(8);
         (solver.read_positions().unwrap(), solver.read_contacts().unwrap())
     };
     let first = play(&mut solver);
@@ -395,7 +395,7 @@ fn after_a_part_of_a_step_a_reset_leaves_nothing() {
         let settings = Settings { substeps: 4, self_collision: Some(own), ..Settings::default() };
         let mut solver = common::solver(&gpu, &scene, settings);
         let play = |solver: &mut Solver| {
-            common::step(&gpu, solver, 3);
+            solver.step(3);
             (solver.read_positions().unwrap(), solver.read_contacts().unwrap())
         };
         let first = play(&mut solver);

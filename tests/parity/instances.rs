@@ -3,7 +3,7 @@
 
 use crate::common;
 use crate::common::instancing::{
-    block, bodies, difference, few, flag, hung, instances, leaf, reference, rope, some, step, turned,
+    block, bodies, difference, few, flag, hung, instances, leaf, reference, rope, some, turned,
 };
 use crate::common::{first_unequal, is_exact, store};
 use glam::{Quat, Vec3};
@@ -40,7 +40,7 @@ fn every_instance_agrees_with_the_reference() {
                 assert_eq!(before, None, "{name}, instance {place} before the first step");
             }
             for steps in [1, 2] {
-                step(&gpu, &pool, steps);
+                pool.step(steps);
                 for (place, reference) in references.iter_mut().enumerate() {
                     reference.step(steps);
                     let found = difference(&pool, ids[place], reference, tolerance);
@@ -64,13 +64,13 @@ fn small_instances_that_share_a_workgroup_are_independent() {
         let all: Vec<Instance> = (0..39).map(|k| some()[k % 4].clone()).collect();
         let mut ids = pool.spawn_many(&all).unwrap();
         let mut references: Vec<_> = all.iter().map(|instance| reference(&asset, instance, few())).collect();
-        step(&gpu, &pool, 1);
+        pool.step(1);
         references.iter_mut().for_each(|reference| reference.step(1));
         for gone in [38, 17, 2] {
             pool.remove(ids.remove(gone)).unwrap();
             references.remove(gone);
         }
-        step(&gpu, &pool, 1);
+        pool.step(1);
         for (place, (id, reference)) in ids.into_iter().zip(&mut references).enumerate() {
             reference.step(1);
             assert_eq!(difference(&pool, id, reference, tolerance), None, "instance {place}");
@@ -86,7 +86,7 @@ fn gusts_and_turbulence_are_those_of_the_reference() {
     let settings = Settings { wind: Some(wind), ..few() };
     let mut pool = instances(&gpu, &asset, 4, settings);
     let ids = pool.spawn_many(&some()).unwrap();
-    step(&gpu, &pool, 4);
+    pool.step(4);
     for (instance, id) in some().iter().zip(ids) {
         let mut reference = reference(&asset, instance, settings);
         reference.step(4);
@@ -115,7 +115,7 @@ fn a_larger_instance_is_the_asset_built_larger() {
         let id = pool.spawn(&Instance { placement, ..Instance::default() }).unwrap();
         let at_origin = Instance { placement: Placement { scale: 1.0, ..placement }, ..Instance::default() };
         let mut reference = reference(&leaf(scale), &at_origin, settings);
-        step(&gpu, &pool, 5);
+        pool.step(5);
         reference.step(5);
         let tolerance = if exact && is_exact(&gpu) { 0.0 } else { 1e-3 };
         let (left, right) = (pool.read_positions(id).unwrap(), reference.read_positions().unwrap());
@@ -158,7 +158,7 @@ fn changes_of_pins_targets_winds_and_settings_agree_with_the_reference() {
         }
         // After one recording of two steps a pin still reaches its target.
         let steps = 1 + u32::from(turn == 2);
-        step(&gpu, &pool, steps);
+        pool.step(steps);
         for (place, (&id, reference)) in ids.iter().zip(&mut references).enumerate() {
             reference.step(steps);
             assert_eq!(difference(&pool, id, reference, tolerance), None, "turn {turn}, instance {place}");
@@ -175,7 +175,7 @@ fn changes_of_pins_targets_winds_and_settings_agree_with_the_reference() {
     ] {
         pool.set_settings(other).unwrap();
         pool.set_material(cloth.materials.structural, material).unwrap();
-        step(&gpu, &pool, 2);
+        pool.step(2);
         for (place, (&id, reference)) in ids.iter().zip(&mut references).enumerate() {
             let add =
                 |wind: Wind| Wind { velocity: (Vec3::from(wind.velocity) + Vec3::from(winds[place])).into(), ..wind };
@@ -201,10 +201,10 @@ fn a_reused_slot_has_no_trace_of_its_previous_instance() {
     let wild = Instance { velocity: [9.0, 1.0, 4.0], pinned: Some(vec![5]), ..Instance::default() };
     let old = pool.spawn(&wild).unwrap();
     pool.set_target(old, 5, [3.0, 3.0, 3.0]).unwrap();
-    step(&gpu, &pool, 3);
+    pool.step(3);
     pool.teleport(old, Placement::at([8.0, 8.0, 8.0])).unwrap();
     pool.remove(old).unwrap();
-    step(&gpu, &pool, 1);
+    pool.step(1);
     let calm = &some()[2];
     let new = pool.spawn(calm).unwrap();
     assert_eq!((old.slot(), new.slot()), (0, 0));
@@ -220,8 +220,8 @@ fn a_reused_slot_has_no_trace_of_its_previous_instance() {
         assert_eq!(pool.read_positions(new).unwrap(), other.read_positions(same).unwrap());
         assert_eq!(pool.read_velocities(new).unwrap(), other.read_velocities(same).unwrap());
         assert_eq!(pool.read_normals(new).unwrap(), other.read_normals(same).unwrap());
-        step(&gpu, &pool, 2);
-        step(&gpu, &other, 2);
+        pool.step(2);
+        other.step(2);
     }
     assert_eq!(pool.read_lambdas::<Distance>(new).unwrap(), other.read_lambdas::<Distance>(same).unwrap());
 }
@@ -234,7 +234,7 @@ fn a_teleport_carries_shape_and_velocities_and_makes_none() {
     let settings = Settings { gravity: [0.0; 3], ..few() };
     let mut pool = instances(&gpu, &asset, 3, settings);
     let ids = pool.spawn_many(&some()[..2]).unwrap();
-    step(&gpu, &pool, 5);
+    pool.step(5);
     let (before, speeds) = (pool.read_positions(ids[1]).unwrap(), pool.read_velocities(ids[1]).unwrap());
     let from = some()[1].placement;
     for (to, turns) in [
@@ -250,13 +250,13 @@ fn a_teleport_carries_shape_and_velocities_and_makes_none() {
         let velocities: Vec<[f32; 3]> = speeds.iter().map(|&v| (turn * Vec3::from(v)).into()).collect();
         let mut other = instances(&gpu, &asset, 3, settings);
         let ids = other.spawn_many(&some()[..2]).unwrap();
-        step(&gpu, &other, 5);
+        other.step(5);
         other.teleport(ids[1], Placement::at([-7.0; 3])).unwrap();
         other.teleport(ids[1], to).unwrap();
         assert_eq!(other.placement(ids[1]).unwrap(), to);
         // An encoder that is recorded and dropped has no effect.
         other.encode(&mut gpu.device.create_command_encoder(&Default::default()), 1);
-        step(&gpu, &other, 1);
+        other.step(1);
         if to.scale == 1.0 {
             let mut reference = reference(&asset, &some()[1], settings);
             reference.set_positions(0, &positions).unwrap();
@@ -271,10 +271,10 @@ fn a_teleport_carries_shape_and_velocities_and_makes_none() {
             assert!(moved < 0.1, "particle {particle} is {moved} m from where it was carried");
         }
         // The neighbouring instance is unchanged.
-        step(&gpu, &pool, 1);
+        pool.step(1);
         let mut alone = instances(&gpu, &asset, 1, settings);
         let id = alone.spawn(&some()[0]).unwrap();
-        step(&gpu, &alone, 6);
+        alone.step(6);
         assert_eq!(other.read_positions(ids[0]).unwrap(), alone.read_positions(id).unwrap());
     }
     // Pins are teleported with their targets, reached or not, and stay there.
@@ -282,11 +282,11 @@ fn a_teleport_carries_shape_and_velocities_and_makes_none() {
     let id = other.spawn(&Instance::default()).unwrap();
     let [x, y, z] = asset.positions()[0];
     other.set_target(id, 0, [x, y, z + 0.5]).unwrap();
-    step(&gpu, &other, 1);
+    other.step(1);
     other.set_target(id, 7, [x, y - 0.5, z]).unwrap();
     let quarter = Quat::from_rotation_y(std::f32::consts::FRAC_PI_2).to_array();
     other.teleport(id, Placement { rotation: quarter, position: [0.0, 2.0, 0.0], scale: 1.0 }).unwrap();
-    step(&gpu, &other, 3);
+    other.step(3);
     for (particle, target) in [(0, [z + 0.5, y + 2.0, -x]), (7, [z, y + 1.5, -x])] {
         let found = other.read_positions(id).unwrap()[particle];
         assert!(Vec3::from(found).distance(target.into()) < 1e-5, "{found:?}, should be {target:?}");
@@ -300,7 +300,7 @@ fn a_teleport_carries_shape_and_velocities_and_makes_none() {
     let mut reference =
         reference(&asset, &Instance { placement: Placement::at([0.0, 2.0, 0.0]), ..Instance::default() }, few());
     reference.step(2);
-    step(&gpu, &other, 2);
+    other.step(2);
     let tolerance = if is_exact(&gpu) { 0.0 } else { 2e-5 };
     // Gusts depend on the time, but there is no wind.
     assert_eq!(difference(&other, id, &reference, tolerance), None);
@@ -350,7 +350,7 @@ fn removed_instances_and_exceeded_capacity_are_errors() {
     pool.remove(b).unwrap();
     pool.remove(c).unwrap();
     assert!(pool.is_empty());
-    step(&gpu, &pool, 2);
+    pool.step(2);
     assert_eq!(pool.read_diagnostics().unwrap().steps, 2);
     assert_eq!(pool.owner(0), None);
     assert_eq!(pool.spawn_many(&[]).unwrap(), []);
@@ -450,7 +450,7 @@ fn a_non_finite_position_is_quarantined_and_counted_by_instance() {
     let ids = pool.spawn_many(&some()[..3]).unwrap();
     pool.pin(ids[1], &[4]).unwrap();
     pool.set_target(ids[1], 4, [f32::MAX; 3]).unwrap();
-    step(&gpu, &pool, 1);
+    pool.step(1);
     let found = pool.read_diagnostics().unwrap();
     assert!(found.non_finite_count > 0);
     let (owner, particle) = pool.owner(found.first_non_finite.unwrap()).unwrap();
@@ -469,11 +469,11 @@ fn a_teleport_beyond_f32_is_quarantined_and_counted() {
     let mut pool = instances(&gpu, &speck, 1, few());
     let id = pool.spawn(&Instance { pinned: Some(vec![0]), ..Instance::default() }).unwrap();
     pool.set_target(id, 0, [1e36, 0.0, 0.0]).unwrap();
-    step(&gpu, &pool, 1);
+    pool.step(1);
     pool.release(id, &[0]).unwrap();
     assert_eq!(pool.read_diagnostics().unwrap().non_finite_count, 0);
     pool.teleport(id, Placement { scale: 1e3, ..Placement::default() }).unwrap();
-    step(&gpu, &pool, 2);
+    pool.step(2);
     assert_eq!(pool.read_diagnostics().unwrap().non_finite_count, 1);
     let [x, ..] = pool.read_positions(id).unwrap()[0];
     assert!((2e36..4e36).contains(&x), "{x:e}");
@@ -493,7 +493,7 @@ fn seventy_thousand_instances_take_more_than_one_row_of_workgroups() {
     let place = |k: u32| Placement::at([(k % 300) as f32, 0.0, (k / 300) as f32]);
     let all: Vec<Instance> = (0..70_000).map(|k| Instance { placement: place(k), ..Instance::default() }).collect();
     let ids = pool.spawn_many(&all).unwrap();
-    step(&gpu, &pool, 1);
+    pool.step(1);
     for k in [0u32, 1, 65_534, 65_535, 65_536, 69_999] {
         let mut reference = reference(&asset, &all[k as usize], settings);
         reference.step(1);
@@ -521,7 +521,7 @@ fn a_step_with_the_most_substeps_runs_to_its_end() {
         let settings = Settings { substeps: least, ..settings };
         pool.set_settings(settings).unwrap();
         let mut reference = reference(&asset, &Instance::default(), settings);
-        step(&gpu, &pool, 1);
+        pool.step(1);
         reference.step(1);
         let tolerance = if is_exact(&gpu) { 0.0 } else { 1e-3 };
         assert_eq!(difference(&pool, id, &reference, tolerance), None, "{least} substeps");
@@ -565,7 +565,7 @@ fn assets_with_too_many_loop_iterations_in_wind_are_rejected() {
         };
         let id = pool.spawn(&Instance::default()).unwrap();
         let mut reference = reference(&asset, &Instance::default(), settings);
-        step(&gpu, &pool, 1);
+        pool.step(1);
         reference.step(1);
         let tolerance = if is_exact(&gpu) { 0.0 } else { 1e-4 };
         assert_eq!(difference(&pool, id, &reference, tolerance), None, "{substeps} substeps");
@@ -581,7 +581,7 @@ fn a_repeated_run_has_the_same_bits() {
     let play = || {
         let mut pool = instances(&gpu, &asset, 4, Settings { wind: Some(wind), iterations: 2, ..few() });
         let ids = pool.spawn_many(&some()).unwrap();
-        step(&gpu, &pool, 4);
+        pool.step(4);
         ids.into_iter().map(|id| pool.read_positions(id).unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(play(), play());
@@ -648,13 +648,13 @@ fn instances_are_independent_under_any_order_of_changes() {
                         reference.set_positions(0, &positions).unwrap();
                         reference.set_velocities(0, &velocities).unwrap();
                     }
-                    step(&gpu, &pool, 1);
+                    pool.step(1);
                     model.iter_mut().for_each(|(_, reference, _)| reference.step(1));
                 }
             }
             assert_eq!(pool.len() as usize, model.len());
             if turn % 10 == 9 {
-                step(&gpu, &pool, 1);
+                pool.step(1);
                 for (id, reference, _) in &mut model {
                     reference.step(1);
                     assert_eq!(difference(&pool, *id, reference, tolerance), None, "seed {seed}, turn {turn}");
@@ -672,7 +672,7 @@ fn required_limits_are_sufficient() {
     let all = vec![Instance { pinned: Some(vec![7]), ..Instance::default() }; 50];
     let before = pool.memory_bytes();
     let ids = pool.spawn_many(&all).unwrap();
-    step(&gpu, &pool, 1);
+    pool.step(1);
     assert!(pool.memory_bytes() > before);
     assert_eq!(pool.read_positions(ids[49]).unwrap()[7], asset.positions()[7]);
     // Large pools need more than the default limits.
@@ -690,9 +690,9 @@ fn positions_in_workgroup_and_storage_memory_have_the_same_bits() {
             let placement = Placement { position: [x, 0.0, 0.0], scale: 1.0 + x, ..Placement::default() };
             pool.spawn(&Instance { placement, velocity: [0.0, x, 0.5], ..Instance::default() }).unwrap()
         });
-        step(gpu, &pool, 2);
+        pool.step(2);
         pool.teleport(ids[1], Placement { position: [0.0, 3.0, 0.0], ..Placement::default() }).unwrap();
-        step(gpu, &pool, 2);
+        pool.step(2);
         ids.map(|id| pool.read_positions(id).unwrap())
     };
     // 600 particles of 16 bytes fit into this workgroup memory, of 32 bytes they do not.
@@ -716,7 +716,7 @@ fn every_kind_agrees_in_instances() {
         let mut pool = instances(&gpu, &scene, 1, settings);
         let id = pool.spawn(&Instance::default()).unwrap();
         let mut reference = Reference::of_asset(&scene, settings).unwrap();
-        step(&gpu, &pool, 3);
+        pool.step(3);
         reference.step(3);
         let (solved, expected) = (pool.read_positions(id).unwrap(), reference.read_positions().unwrap());
         let tolerance = if is_exact(&gpu) { 0.0 } else { 1e-4 };

@@ -1,7 +1,7 @@
 //! Colliders of instances: each instance responds to them bit for bit as the reference of the placed asset.
 
 use crate::common;
-use crate::common::instancing::{difference, few, flag, instances, leaf, reference, rope, some, step, turned};
+use crate::common::instancing::{difference, few, flag, instances, leaf, reference, rope, some, turned};
 use crate::common::{is_exact, store};
 use glam::{Quat, Vec3};
 use supple::gpu::Context;
@@ -81,7 +81,7 @@ impl Model {
 
     /// Runs steps and compares all instances.
     fn run(&mut self, gpu: &Context, steps: u32, what: &str) {
-        step(gpu, &self.pool, steps);
+        self.pool.step(steps);
         for (place, (id, own)) in self.members.iter_mut().enumerate() {
             own.step(steps);
             let found = difference(&self.pool, *id, own, tolerance(gpu));
@@ -208,7 +208,7 @@ fn colliders_of_scaled_and_rotated_instances_keep_distances_in_metres() {
     for collider in &colliders {
         members.iter_mut().for_each(|(_, built, ..)| _ = built.add_collider(collider).unwrap());
     }
-    step(&gpu, &pool, 6);
+    pool.step(6);
     for (place, (id, built, scale, exact)) in members.iter_mut().enumerate() {
         built.step(6);
         let tolerance = if *exact { tolerance(&gpu) } else { 2e-3 };
@@ -247,7 +247,7 @@ fn a_flag_rests_on_a_sphere_at_its_thickness_in_each_instance() {
         let placement = Placement { position, scale, rotation: turned(0.0, 0.3 * scale, 0.0) };
         ids.push(pool.spawn(&Instance { placement, ..Instance::default() }).unwrap());
     }
-    step(&gpu, &pool, 60);
+    pool.step(60);
     for (id, center) in ids.into_iter().zip(centers) {
         let gap = |x: &[f32; 3]| Vec3::from(*x).distance(center.into()) - radius;
         let gaps: Vec<f32> = pool.read_positions(id).unwrap().iter().map(gap).collect();
@@ -294,7 +294,7 @@ fn friction_on_an_incline_is_that_of_the_closed_form() {
         starts.push((id, placement, angle));
     }
     let steps = 60;
-    step(&gpu, &pool, steps);
+    pool.step(steps);
     let time = steps as f32 * settings.dt;
     let mean = |points: &[[f32; 3]]| points.iter().map(|&x| Vec3::from(x)).sum::<Vec3>() / points.len() as f32;
     for (id, placement, angle) in starts {
@@ -353,7 +353,7 @@ fn adding_setting_and_removing_colliders_while_running_agrees_with_the_reference
     own.remove_collider(first).unwrap();
     own.step(0);
     model.members.push((id, own));
-    step(&gpu, &model.pool, 4);
+    model.pool.step(4);
     model.members.iter_mut().for_each(|(_, own)| own.step(4));
     assert_eq!(difference(&model.pool, model.members[0].0, &model.members[0].1, tolerance(&gpu)), None);
 }
@@ -463,8 +463,8 @@ fn colliders_that_are_far_or_removed_change_no_bit() {
     let far = other.add_collider(&Collider::new(Shape::Sphere { radius: 1.0 }, [0.0, -500.0, 0.0])).unwrap();
     let below = other.add_collider(&Collider::new(Shape::HalfSpace, [0.0, -400.0, 0.0])).unwrap();
     for turn in 0..4 {
-        step(&gpu, &plain, 2);
-        step(&gpu, &other, 2);
+        plain.step(2);
+        other.step(2);
         for (a, b) in ids.iter().zip(&same) {
             assert_eq!(plain.read_positions(*a).unwrap(), other.read_positions(*b).unwrap(), "turn {turn}");
             assert_eq!(plain.read_velocities(*a).unwrap(), other.read_velocities(*b).unwrap(), "turn {turn}");
@@ -490,12 +490,12 @@ fn a_shift_of_the_origin_moves_colliders_and_their_targets() {
         let id = pool.spawn(&instance).unwrap();
         let ball = pool.add_collider(&Collider::new(Shape::Sphere { radius: 0.3 }, [18.0, 19.5, 20.0])).unwrap();
         pool.move_collider(ball, Pose { position: [18.25, 19.75, 20.0], ..Pose::default() }).unwrap();
-        step(&gpu, &pool, 2);
+        pool.step(2);
         pool.move_collider(ball, Pose { position: [18.5, 19.75, 20.25], ..Pose::default() }).unwrap();
         if shifts {
             pool.shift_origin(offset).unwrap();
         }
-        step(&gpu, &pool, 4);
+        pool.step(4);
         pool.read_positions(id).unwrap()
     };
     let (there, here) = (run(true), run(false));
@@ -621,7 +621,7 @@ fn too_many_colliders_are_errors_that_change_nothing() {
     assert!(matches!(found, Err(Error::TooLarge { count: 60_001.., limit: 60_000, .. })), "{found:?}");
     let [tried, untouched] = [0, 1].map(|k| {
         assert_eq!(pools[k].read_positions(ids[k]).unwrap(), before);
-        step(&gpu, &pools[k], 1);
+        pools[k].step(1);
         pools[k].read_positions(ids[k]).unwrap()
     });
     assert_eq!(tried, untouched);

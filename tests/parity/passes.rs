@@ -1,7 +1,7 @@
 //! The GPU equals the reference, pass by pass and over whole frames. Includes negative controls.
 
 use crate::common;
-use crate::common::{Pair, hanging_cloth, is_exact, step, wheel};
+use crate::common::{Pair, hanging_cloth, is_exact, wheel};
 
 use glam::Vec3;
 use supple::internals::Pass;
@@ -31,7 +31,7 @@ fn whole_frames_agree() {
     let gpu = common::gpu();
     let (scene, cloth) = hanging_cloth(33, 29);
     let mut pair = Pair::new(&gpu, &scene, Settings::default());
-    step(&gpu, &mut pair.solver, 30);
+    pair.solver.step(30);
     pair.reference.step(30);
     let (on_gpu, on_reference) = (pair.solver.read_positions().unwrap(), pair.reference.read_positions().unwrap());
     if is_exact(&gpu) {
@@ -73,7 +73,7 @@ fn lambdas_agree() {
     let (scene, _) = hanging_cloth(9, 9);
     let settings = Settings { keep_lambdas: true, ..Settings::default() };
     let mut pair = Pair::new(&gpu, &scene, settings);
-    step(&gpu, &mut pair.solver, 5);
+    pair.solver.step(5);
     pair.reference.step(5);
     let (on_gpu, on_reference) =
         (pair.solver.read_lambdas::<Distance>().unwrap(), pair.reference.read_lambdas::<Distance>().unwrap());
@@ -265,13 +265,13 @@ fn colors_in_any_order_agree() {
         let settings = Settings { substeps: 5, iterations: 2, color_order, ..Settings::default() };
         let mut pair = Pair::new(&gpu, &scene, settings);
         // Two submissions and then pass by pass, so that the step count must continue.
-        step(&gpu, &mut pair.solver, 3);
-        step(&gpu, &mut pair.solver, 2);
+        pair.solver.step(3);
+        pair.solver.step(2);
         pair.reference.step(5);
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         pair.solver.encode_passes(&mut encoder, pair.reference.plan().step(5, 5), None);
         gpu.queue.submit([encoder.finish()]);
-        step(&gpu, &mut pair.solver, 1);
+        pair.solver.step(1);
         pair.reference.step(2);
         let (on_gpu, on_reference) = (pair.solver.read_positions().unwrap(), pair.reference.read_positions().unwrap());
         assert_eq!(common::first_unequal(&on_gpu, &on_reference, 10.0 * tolerance(&gpu)), None, "{color_order:?}");
@@ -287,7 +287,7 @@ fn a_sweep_that_is_changed_while_running_agrees() {
         let settings = Settings { sweep, forces: sweep == Sweep::Jacobi, ..Settings::default() };
         pair.solver.set_settings(settings).unwrap();
         pair.reference.set_settings(settings).unwrap();
-        step(&gpu, &mut pair.solver, 2);
+        pair.solver.step(2);
         pair.reference.step(2);
         let (on_gpu, on_reference) = (pair.solver.read_positions().unwrap(), pair.reference.read_positions().unwrap());
         assert_eq!(common::first_unequal(&on_gpu, &on_reference, 10.0 * tolerance(&gpu)), None, "{sweep:?}");
@@ -335,7 +335,7 @@ fn pins_targets_and_releases_agree() {
             pair.solver.pin(&[7]).unwrap();
             pair.reference.pin(&[7]).unwrap();
         }
-        step(&gpu, &mut pair.solver, 1);
+        pair.solver.step(1);
         pair.reference.step(1);
         let (on_gpu, on_reference) = (pair.solver.read_positions().unwrap(), pair.reference.read_positions().unwrap());
         let unequal = common::first_unequal(&on_gpu, &on_reference, if is_exact(&gpu) { 0.0 } else { 1e-3 });

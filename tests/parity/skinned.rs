@@ -193,7 +193,7 @@ fn skinned_poses_survive_shifts_resets_and_snapshots() {
     let expected = pair.solver.read_positions().unwrap();
     let mut other = common::solver(&gpu, &scene, *snapshot.settings());
     other.restore(&snapshot).unwrap();
-    common::step(&gpu, &mut other, 3);
+    other.step(3);
     assert_eq!(other.read_positions().unwrap(), expected);
     pair.solver.reset();
     pair.reference.reset();
@@ -216,11 +216,11 @@ fn a_pose_that_is_not_finite_quarantines_its_particle_for_that_step() {
     let mut poses = poses_at(&scene, 1);
     let row = 20 * 32;
     gpu.queue.write_buffer(solver.skinned_poses(), row, bytemuck::bytes_of(&f32::NAN));
-    common::step(&gpu, &mut solver, 1);
+    solver.step(1);
     assert_eq!(solver.read_diagnostics().unwrap().non_finite_count, 1);
     poses.truncate(21);
     solver.set_skinned_poses(0, &poses).unwrap();
-    common::step(&gpu, &mut solver, 1);
+    solver.step(1);
     assert_eq!(solver.read_diagnostics().unwrap().non_finite_count, 1);
     let poses = solver.read_skinned_poses().unwrap();
     assert_eq!(fault(&scene, &poses, &solver.read_positions().unwrap(), 1e-5), None);
@@ -269,7 +269,7 @@ fn a_bad_call_on_skinned_particles_is_an_error_and_changes_nothing() {
         both!(set_joints(0, &[rows])),
         "last component of column 0 of joint 0 is 1, but must be 0, and 1 in the last column: matrices are affine, by columns",
     );
-    common::step(&gpu, &mut solver, 1);
+    solver.step(1);
     let poses = solver.read_skinned_poses().unwrap();
     assert!(poses.iter().zip(scene.skinned()).all(|(pose, skinned)| *pose == skinned.pose));
 }
@@ -387,7 +387,7 @@ fn a_pass_of_the_program_that_writes_poses_gives_the_same_bits_as_calls_of_the_h
             pose.position = [x, y + 0.0625, z - 0.03125];
         }
         host.set_skinned_poses(0, &poses).unwrap();
-        common::step(&gpu, &mut host, 1);
+        host.step(1);
     }
     assert_eq!(driven.read_skinned_poses().unwrap(), poses);
     assert_eq!(driven.read_positions().unwrap(), host.read_positions().unwrap());

@@ -1,7 +1,7 @@
 //! Tiles and clusters: the same results on both backends, and a similar residual as by colours.
 
 use crate::common;
-use crate::common::{Pair, change, crumple, is_exact, raw, step, store};
+use crate::common::{Pair, change, crumple, is_exact, raw, store};
 use supple::constraints::Kind;
 use supple::internals::Pass;
 use supple::internals::coloring::Coloring;
@@ -182,7 +182,7 @@ fn a_change_of_execution_keeps_the_changed_state() {
         let settings = Settings { execution, iterations: 20, ..clusters() };
         pair.solver.set_settings(settings).unwrap();
         pair.reference.set_settings(settings).unwrap();
-        step(&gpu, &mut pair.solver, 2);
+        pair.solver.step(2);
         pair.reference.step(2);
         let (on_gpu, on_reference) = (pair.solver.read_positions().unwrap(), pair.reference.read_positions().unwrap());
         if is_exact(&gpu) {

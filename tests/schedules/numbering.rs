@@ -363,7 +363,7 @@ fn colours_and_clusters_of_a_renumbered_scene_agree_with_the_reference() {
         let settings = Settings { execution, substeps: 5, ..Settings::default() };
         let mut solver = Solver::with_store(&store(&gpu), &gpu.queue, &scene, settings).unwrap();
         let mut reference = Reference::new(&scene, settings).unwrap();
-        common::step(&gpu, &mut solver, 5);
+        solver.step(5);
         reference.step(5);
         let tolerance = if common::is_exact(&gpu) { 0.0 } else { 1e-3 };
         let (found, expected) = (solver.read_positions().unwrap(), reference.read_positions().unwrap());

@@ -2,7 +2,7 @@
 //! settings leaves no trace of earlier state. The same holds for the reference.
 
 use crate::common;
-use crate::common::{backends, hanging_cloth, is_exact, press, solver, step, wheel};
+use crate::common::{backends, hanging_cloth, is_exact, press, solver, wheel};
 use supple::{Collider, Execution, Material, Scene, SelfCollision, Settings, Shape, Simulation, Wind};
 
 /// FNV-1a over the bits of positions and velocities.
@@ -120,7 +120,7 @@ fn a_pause_leaves_no_trace() {
     let gpu = common::gpu();
     let (scene, _) = hanging_cloth(9, 9);
     let mut one = solver(&gpu, &scene, Settings::default());
-    step(&gpu, &mut one, 0);
+    one.step(0);
     assert_eq!(one.read_diagnostics().unwrap().steps, 0);
 }
 

@@ -10,7 +10,7 @@ fn calls_after_the_loss_of_the_device_are_errors_and_do_not_panic() {
     let gpu = common::own_gpu();
     let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
     let mut solver = Solver::new(&gpu.device, &gpu.queue, &scene, settings).unwrap();
-    common::step(&gpu, &mut solver, 2);
+    solver.step(2);
     gpu.device.destroy();
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     solver.encode(&mut encoder, 1);
@@ -36,5 +36,5 @@ fn calls_after_the_loss_of_the_device_are_errors_and_do_not_panic() {
         assert!(matches!(outcome, Ok(()) | Err(Error::DeviceLost { .. })), "{outcome:?}");
     }
     solver.reset();
-    common::step(&gpu, &mut solver, 1);
+    solver.step(1);
 }

@@ -1,7 +1,7 @@
 //! Far from the origin, on both backends: velocities at rest are as small as near it, and a shift of the origin has no
 //! effect.
 
-use crate::common::{gpu, hanging_cloth, solver, step, store};
+use crate::common::{gpu, hanging_cloth, solver, store};
 use supple::{
     ClothGrid, Collider, ColliderId, Cord, Distance, Execution, Fabric, Field, Instance, Instances, Placement, Pose,
     Reference, Rope, Scene, SelfCollision, Settings, Shape, Simulation, Tethers, Wind,
@@ -70,7 +70,7 @@ fn a_cloth_ten_kilometres_away_rests_on_the_gpu_and_falls_as_near_the_origin() {
     let settings = Settings { damping: 4.0, substeps: 10, ..Settings::default() };
     let mut on_gpu = solver(&gpu, &scene, settings);
     let mut reference = Reference::new(&scene, settings).unwrap();
-    step(&gpu, &mut on_gpu, 150);
+    on_gpu.step(150);
     reference.step(150);
     for velocities in [on_gpu.read_velocities().unwrap(), reference.read_velocities().unwrap()] {
         assert!(fastest(&velocities) < 1e-3, "{} m/s", fastest(&velocities));
@@ -80,7 +80,7 @@ fn a_cloth_ten_kilometres_away_rests_on_the_gpu_and_falls_as_near_the_origin() {
     near.step(150);
     let all: Vec<u32> = (0..10).collect();
     on_gpu.release(&all).unwrap();
-    step(&gpu, &mut on_gpu, 1);
+    on_gpu.step(1);
     for reference in [&mut reference, &mut near] {
         reference.release(&all).unwrap();
         reference.step(1);
@@ -210,13 +210,13 @@ fn a_scene_shifted_to_the_origin_continues_as_before() {
     let mut near = solver(&gpu, &scene, settings);
     let (mut near_reference, mut far) =
         (Reference::new(&scene, settings).unwrap(), Reference::new(&scene, settings).unwrap());
-    step(&gpu, &mut near, 5);
+    near.step(5);
     near_reference.step(5);
     far.step(5);
     near.shift_origin([-4096.0; 3]).unwrap();
     near_reference.shift_origin([-4096.0; 3]).unwrap();
     assert_eq!(near_reference.read_velocities().unwrap(), far.read_velocities().unwrap());
-    step(&gpu, &mut near, 10);
+    near.step(10);
     near_reference.step(10);
     far.step(10);
     for (positions, velocities) in [

@@ -1,6 +1,6 @@
 //! Picking by a ray, and the catch-up limit of `advance`.
 
-use crate::common::{gpu, hanging_cloth, solver, step};
+use crate::common::{gpu, hanging_cloth, solver};
 use supple::{Attachment, AttachmentTarget, ClothGrid, Cord, Error, ParticlePoint, Ray, Rope, Scene, Settings};
 
 /// Two horizontal sheets, y = 0 and y = −1, and a rope beside them at x = 3.
@@ -76,14 +76,14 @@ fn the_hit_of_a_solver_is_at_its_current_positions_and_fits_an_attachment() {
     let (mut scene, _) = hanging_cloth(9, 9);
     scene.reserve_attachments(1).unwrap();
     let mut solver = solver(&gpu, &scene, Settings::default());
-    step(&gpu, &mut solver, 20);
+    solver.step(20);
     let positions = solver.read_positions().unwrap();
     let [x, y, z] = positions[40];
     let ray = Ray { origin: [x, y + 2.0, z], direction: [0.0, -1.0, 0.0], radius: 0.0 };
     let hit = solver.pick(&ray).unwrap().expect("the cloth is hit");
     assert_eq!((hit.particle, Ok(Some(hit))), (40, scene.pick(&ray, &positions)));
     solver.attach(Attachment::new(hit.point, AttachmentTarget::Space([x, y, z]))).unwrap();
-    step(&gpu, &mut solver, 5);
+    solver.step(5);
     let after = solver.read_positions().unwrap()[40];
     assert!((0..3).all(|axis| (after[axis] - [x, y, z][axis]).abs() < 0.02), "{after:?}");
 }

@@ -1,6 +1,6 @@
 //! Pipelines are compiled once per store, only if a scene uses them, and on request before a change needs them.
 
-use crate::common::{Pair, change, gpu, gpu_with, hanging_cloth, is_exact, own_gpu, press, step, store, wheel};
+use crate::common::{Pair, change, gpu, gpu_with, hanging_cloth, is_exact, own_gpu, press, store, wheel};
 use std::collections::BTreeSet;
 use supple::gpu::PipelineStore;
 use supple::internals::{compiled_scenes, take_shader_modules};
@@ -58,7 +58,7 @@ fn the_second_solver_of_a_sort_on_a_store_compiles_nothing() {
     for (solver, scene) in [(&mut first, &scene), (&mut second, &other)] {
         let mut reference =
             Reference::new(scene, Settings { execution: solver.execution().chosen, ..settings }).unwrap();
-        step(&gpu, solver, 3);
+        solver.step(3);
         reference.step(3);
         if is_exact(&gpu) {
             assert_eq!(solver.read_positions().unwrap(), reference.read_positions().unwrap());
@@ -67,7 +67,7 @@ fn the_second_solver_of_a_sort_on_a_store_compiles_nothing() {
     // A solver keeps its pipelines when the store is cleared.
     store.clear();
     assert!(second.pipeline_store().is_empty());
-    step(&gpu, &mut second, 1);
+    second.step(1);
     assert_eq!(second.read_diagnostics().unwrap().steps, 4);
 }
 
@@ -98,7 +98,7 @@ fn solvers_on_several_threads_share_a_store() {
         let run = || {
             let (scene, _) = hanging_cloth(6, 5);
             let mut solver = Solver::with_store(&store, &gpu.queue, &scene, Settings::default()).unwrap();
-            step(&gpu, &mut solver, 2);
+            solver.step(2);
             solver.read_positions().unwrap()
         };
         [0; 3].map(|_| scope.spawn(run)).map(|thread| thread.join().unwrap())
@@ -203,13 +203,13 @@ fn prepared_changes_compile_nothing() {
         assert!(compiled > before.0 + 5, "{before:?}, {compiled}");
         solver.set_settings(settings).unwrap();
         for shape in &shapes {
-            step(&gpu, &mut solver, 1);
+            solver.step(1);
             solver.add_collider(shape).unwrap();
         }
         solver.pin(&(20..32).collect::<Vec<_>>()).unwrap();
         solver.release(&(20..31).collect::<Vec<_>>()).unwrap();
         solver.shift_origin([1.0, 0.0, 0.0]).unwrap();
-        step(&gpu, &mut solver, 1);
+        solver.step(1);
         assert_eq!(store.len(), compiled, "{settings:?}");
         assert_eq!(solver.read_diagnostics().unwrap().steps, 4);
     }
@@ -221,15 +221,15 @@ fn preparation_does_not_change_the_simulation_and_reports_bad_input() {
     let mut solvers =
         [0, 1].map(|_| Solver::with_store(&store(&gpu), &gpu.queue, &tethered_cloth(), Settings::default()).unwrap());
     let later = Settings { self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
-    step(&gpu, &mut solvers[0], 1);
-    step(&gpu, &mut solvers[1], 1);
+    solvers[0].step(1);
+    solvers[1].step(1);
     solvers[0].prepare(&later, &[ball(0.0)]).unwrap();
     let bad = solvers[0].prepare(&Settings { dt: -1.0, ..later }, &[]);
     assert!(matches!(bad, Err(Error::InvalidValue { .. })), "{bad:?}");
     let bad = solvers[0].prepare(&later, &[Collider { margin: f32::NAN, ..ball(0.0) }]);
     assert!(matches!(bad, Err(Error::InvalidValue { .. })), "{bad:?}");
     let [prepared, other] = solvers.each_mut().map(|solver| {
-        step(&gpu, solver, 2);
+        solver.step(2);
         solver.read_positions().unwrap()
     });
     assert_eq!(prepared, other);

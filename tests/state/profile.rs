@@ -1,7 +1,7 @@
 //! Pass times from timestamps, and the size of GPU memory.
 
 use crate::common;
-use crate::common::{gpu, hanging_cloth, solver, step};
+use crate::common::{gpu, hanging_cloth, solver};
 use supple::gpu::{Context, Timestamps, pass_name};
 use supple::{Collider, Error, Scene, SelfCollision, Settings, Shape, Sweep, Wind, wgpu};
 
@@ -57,7 +57,7 @@ fn profiled_steps_are_the_same_steps() {
     let settings = Settings { color_order: supple::ColorOrder::Alternating, substeps: 3, ..settings };
     let [mut plain, mut profiled] = [0; 2].map(|_| solver(&gpu, &scene, settings));
     for _ in 0..2 {
-        step(&gpu, &mut plain, 3);
+        plain.step(3);
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         profiled.encode_profiled(&mut encoder, 3).unwrap();
         gpu.queue.submit([encoder.finish()]);
@@ -113,7 +113,7 @@ fn a_device_without_timestamps_is_reported() {
     // Nothing was recorded, and the solver continues.
     bare.queue.submit([encoder.finish()]);
     assert_eq!(solver.read_diagnostics().unwrap().steps, 0);
-    step(&bare, &mut solver, 1);
+    solver.step(1);
     assert_eq!(solver.read_diagnostics().unwrap().steps, 1);
 }
 

@@ -2,7 +2,7 @@
 //! solver and in a new one.
 
 use crate::common::shapes::icosphere;
-use crate::common::{Pair, gpu, hanging_cloth_of, is_exact, solver, step};
+use crate::common::{Pair, gpu, hanging_cloth_of, is_exact, solver};
 use supple::constraints::Kind;
 use supple::gpu::{Context, Snapshot};
 use supple::{
@@ -354,7 +354,7 @@ impl Run<'_> {
             0..=5 => {
                 let steps = 1 + random.below(3);
                 self.log.push(format!("{steps} steps"));
-                step(self.gpu, &mut self.pair.solver, steps);
+                self.pair.solver.step(steps);
                 self.pair.reference.step(steps);
                 drop(call!(self, tear()));
             }

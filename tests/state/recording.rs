@@ -1,7 +1,7 @@
 //! The state that a solver reports: recorded steps, running execution, intersection count. Also readback by several
 //! threads.
 
-use crate::common::{gpu, solver, step};
+use crate::common::{gpu, solver};
 use supple::{
     ClothGrid, Collider, ColorOrder, Distance, Error, Execution, Material, Particle, Reference, Scene, SelfCollision,
     SelfCollisionLevel, Settings, Shape, Sweep, Wind,
@@ -21,7 +21,7 @@ fn restored_recorded_steps_undo_dropped_steps() {
         let settings = Settings { color_order, substeps: 3, ..Settings::default() };
         let mut reference = Reference::new(&cloth(), settings).unwrap();
         let mut on_gpu = solver(&gpu, &cloth(), settings);
-        step(&gpu, &mut on_gpu, 1);
+        on_gpu.step(1);
         let before = on_gpu.recorded_steps();
         assert_eq!(before, 1);
         let mut dropped = gpu.device.create_command_encoder(&Default::default());
@@ -29,7 +29,7 @@ fn restored_recorded_steps_undo_dropped_steps() {
         drop(dropped);
         assert_eq!(on_gpu.recorded_steps(), 4);
         on_gpu.set_recorded_steps(before);
-        step(&gpu, &mut on_gpu, 2);
+        on_gpu.step(2);
         reference.step(3);
         let (found, expected) = (on_gpu.read_positions().unwrap(), reference.read_positions().unwrap());
         let most = found.iter().flatten().zip(expected.iter().flatten()).fold(0f32, |m, (a, b)| m.max((a - b).abs()));
@@ -102,7 +102,7 @@ fn crossings_are_reported_only_at_the_surface_level() {
         let settings = Settings { self_collision: Some(own), substeps: 3, ..Settings::default() };
         let mut on_gpu = solver(&gpu, &cloth(), settings);
         let mut reference = Reference::new(&cloth(), settings).unwrap();
-        step(&gpu, &mut on_gpu, 1);
+        on_gpu.step(1);
         reference.step(1);
         assert_eq!(on_gpu.read_contacts().unwrap().crossings, counted, "{level:?}");
         assert_eq!(reference.read_contacts().unwrap().crossings, counted, "{level:?}");
@@ -117,7 +117,7 @@ fn several_threads_read_solvers_of_one_device() {
     let run = || {
         let mut own = solver(&gpu, &cloth(), Settings { substeps: 2, ..Settings::default() });
         let one = |_| {
-            step(&gpu, &mut own, 1);
+            own.step(1);
             own.read_positions().unwrap()
         };
         (0..40).map(one).collect::<Vec<_>>()
@@ -157,13 +157,13 @@ fn forces_read_in_a_pause_are_those_of_the_last_step() {
     let gpu = gpu();
     let settings = Settings { keep_lambdas: true, ..Settings::default() };
     let mut solver = solver(&gpu, &cloth(), settings);
-    step(&gpu, &mut solver, 20);
+    solver.step(20);
     let before = solver.read_constraint_forces::<Distance>().unwrap();
     solver.set_settings(Settings { substeps: 2 * settings.substeps, ..settings }).unwrap();
     solver.pin(&[0]).unwrap();
     solver.set_velocities(9, &[[0.0; 3]]).unwrap();
     // Recomputes normals only.
-    step(&gpu, &mut solver, 0);
+    solver.step(0);
     assert_eq!(solver.read_constraint_forces::<Distance>().unwrap(), before);
     assert!(before.iter().any(|force| force.abs() > 1e-3));
 }
@@ -174,7 +174,7 @@ fn a_reset_clears_multipliers_and_mean_forces_on_both_backends() {
     let settings = Settings { keep_lambdas: true, mean_forces: true, ..Settings::default() };
     let mut reference = Reference::new(&cloth(), settings).unwrap();
     let mut solver = solver(&gpu, &cloth(), settings);
-    step(&gpu, &mut solver, 5);
+    solver.step(5);
     reference.step(5);
     let is_zero = |values: Vec<f32>| values.iter().all(|value| *value == 0.0);
     assert!(!is_zero(solver.read_lambdas::<Distance>().unwrap()));

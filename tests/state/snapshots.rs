@@ -1,7 +1,7 @@
 //! A snapshot continues in another solver on another device with the same bits.
 
 use crate::common::shapes::icosphere;
-use crate::common::{crumple, gpu, gpu_with, hanging_cloth, is_exact, own_gpu, press, step};
+use crate::common::{crumple, gpu, gpu_with, hanging_cloth, is_exact, own_gpu, press};
 use supple::constraints::Kind;
 use supple::gpu::{Context, PipelineStore, Snapshot};
 use supple::{
@@ -17,10 +17,10 @@ fn open(gpu: &Context, scene: &Scene, settings: Settings) -> Solver {
     Solver::new(&gpu.device, &gpu.queue, scene, settings).unwrap()
 }
 
-fn run(gpu: &Context, solver: &mut Solver, frames: std::ops::Range<u32>, frame: &Frame) {
+fn run(solver: &mut Solver, frames: std::ops::Range<u32>, frame: &Frame) {
     for k in frames {
         frame(solver, k);
-        step(gpu, solver, 1);
+        solver.step(1);
     }
 }
 
@@ -63,10 +63,10 @@ fn continue_on_another_device(cases: &[Case<'_>]) {
     let store = PipelineStore::new(&first.device);
     let run_first = |&Case { scene, settings, frame, .. }: &Case<'_>| {
         let mut solver = Solver::with_store(&store, &first.queue, scene, settings).unwrap();
-        run(&first, &mut solver, 0..HALF, frame);
+        run(&mut solver, 0..HALF, frame);
         let bytes = solver.snapshot().unwrap().to_bytes();
         let at_snapshot = state(&solver);
-        run(&first, &mut solver, HALF..2 * HALF, frame);
+        run(&mut solver, HALF..2 * HALF, frame);
         (bytes, at_snapshot, state(&solver))
     };
     let ran: Vec<_> = cases.iter().map(run_first).collect();
@@ -81,7 +81,7 @@ fn continue_on_another_device(cases: &[Case<'_>]) {
         assert_eq!(state(&restored), at_snapshot, "{name}: the state of the snapshot");
         let again = restored.snapshot().unwrap().to_bytes();
         assert!(again == bytes, "{name}: a snapshot of the restored state");
-        run(&second, &mut restored, HALF..2 * HALF, *frame);
+        run(&mut restored, HALF..2 * HALF, *frame);
         for (place, (found, expected)) in state(&restored).iter().zip(&expected).enumerate() {
             let differs = found.bytes().zip(expected.bytes()).position(|(a, b)| a != b);
             let around =
@@ -292,16 +292,16 @@ fn a_solver_returns_to_its_own_snapshot_and_lists_that_have_grown_stay_large_eno
     let start = solver.snapshot().unwrap();
     // The counters arrive with the reads; the lists grow in the next step.
     for _ in 0..10 {
-        step(&gpu, &mut solver, 1);
+        solver.step(1);
         solver.read_contacts().unwrap();
     }
     let report = solver.read_contacts().unwrap();
     assert!(report.growths > 0, "{report:?}");
     let grown = solver.snapshot().unwrap();
-    step(&gpu, &mut solver, 10);
+    solver.step(10);
     let expected = solver.read_positions().unwrap();
     solver.restore(&grown).unwrap();
-    step(&gpu, &mut solver, 10);
+    solver.step(10);
     assert_eq!(solver.read_positions().unwrap(), expected);
     // Small lists grow to the size that they had.
     let mut other = open(&gpu, &scene, settings);
@@ -310,7 +310,7 @@ fn a_solver_returns_to_its_own_snapshot_and_lists_that_have_grown_stay_large_eno
         solver.restore(&grown).unwrap();
         solver.read_contacts().unwrap()
     });
-    step(&gpu, &mut other, 10);
+    other.step(10);
     assert_eq!(other.read_positions().unwrap(), expected);
     solver.restore(&start).unwrap();
     assert_eq!(solver.read_positions().unwrap(), scene.positions());
@@ -328,7 +328,7 @@ fn followers_after_a_shift_are_those_of_a_restored_snapshot() {
     scene.add_soft_body(&body).unwrap();
     let mut solver = crate::common::solver(&gpu, &scene, Settings::default());
     let mut reference = Reference::new(&scene, Settings::default()).unwrap();
-    step(&gpu, &mut solver, 2);
+    solver.step(2);
     reference.step(2);
     solver.shift_origin([0.89, 0.41, 0.24]).unwrap();
     reference.shift_origin([0.89, 0.41, 0.24]).unwrap();
@@ -371,7 +371,7 @@ fn a_snapshot_is_requested_without_waiting_and_holds_the_state_at_its_place_in_t
     let expected = solver.read_positions().unwrap();
     solver.restore(&snapshot).unwrap();
     assert_eq!(solver.recorded_steps(), 3);
-    step(&gpu, &mut solver, 3);
+    solver.step(3);
     assert_eq!(solver.read_positions().unwrap(), expected);
     // A dropped encoder.
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -387,13 +387,13 @@ fn settings_of_the_snapshot_replace_those_that_shape_no_buffer() {
     let wind = Some(Wind { velocity: [0.0, 0.0, 4.0], ..Wind::default() });
     let settings = Settings { wind, gravity: [0.0, -3.0, 0.0], substeps: 7, body_damping: 0.1, ..Settings::default() };
     let mut windy = crate::common::solver(&gpu, &scene, settings);
-    step(&gpu, &mut windy, 5);
+    windy.step(5);
     let snapshot = windy.snapshot().unwrap();
-    step(&gpu, &mut windy, 5);
+    windy.step(5);
     let mut other = crate::common::solver(&gpu, &scene, Settings::default());
     other.restore(&snapshot).unwrap();
     assert_eq!(other.settings(), &settings);
-    step(&gpu, &mut other, 5);
+    other.step(5);
     assert_eq!(other.read_positions().unwrap(), windy.read_positions().unwrap());
 }
 
@@ -414,14 +414,14 @@ fn buffers_of_earlier_settings_are_no_part_of_a_snapshot() {
     let few = Settings { collider_forces: false, substeps: 2, ..Settings::default() };
     for (first, second) in [(all, few), (few, all)] {
         let mut solver = crate::common::solver(&gpu, &scene, first);
-        step(&gpu, &mut solver, 1);
+        solver.step(1);
         solver.set_settings(second).unwrap();
-        step(&gpu, &mut solver, 1);
+        solver.step(1);
         let snapshot = solver.snapshot().unwrap();
         let mut other = crate::common::solver(&gpu, &scene, second);
         other.restore(&snapshot).unwrap();
-        step(&gpu, &mut solver, 2);
-        step(&gpu, &mut other, 2);
+        solver.step(2);
+        other.step(2);
         assert_eq!(state(&solver), state(&other));
     }
 }
@@ -431,7 +431,7 @@ fn a_snapshot_that_does_not_fit_is_an_error_and_changes_nothing() {
     let gpu = gpu();
     let (scene, cloth) = hanging_cloth(7, 7);
     let mut solver = crate::common::solver(&gpu, &scene, Settings::default());
-    step(&gpu, &mut solver, 2);
+    solver.step(2);
     let (before, snapshot) = (state(&solver), solver.snapshot().unwrap());
     let bytes = snapshot.to_bytes();
 
@@ -494,20 +494,20 @@ fn lists_beyond_the_limits_of_the_device_are_an_error_and_change_nothing() {
     let gpu = own_gpu();
     let mut grown = open(&gpu, &scene, settings(1));
     for _ in 0..8 {
-        step(&gpu, &mut grown, 1);
+        grown.step(1);
         grown.read_contacts().unwrap();
     }
     let needed = u64::from(grown.read_contacts().unwrap().contact_capacity) * 80;
     let snapshot = grown.snapshot().unwrap();
     let small = gpu_with(wgpu::Limits { max_storage_buffer_binding_size: needed - 16, ..wgpu::Limits::default() });
     let mut solver = open(&small, &scene, settings(1));
-    step(&small, &mut solver, 1);
+    solver.step(1);
     let before = state(&solver);
     let error = solver.restore(&snapshot).unwrap_err();
     assert!(matches!(error, Error::LimitExceeded { needed: own, .. } if own >= needed), "{error}");
     assert_eq!(state(&solver), before);
     // It still runs.
-    step(&small, &mut solver, 1);
+    solver.step(1);
     assert_ne!(state(&solver), before);
 }
 

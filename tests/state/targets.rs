@@ -1,6 +1,6 @@
 //! Targets of pinned particles: many in one call, by a pass of the program, and their removal.
 
-use crate::common::{gpu, pipeline, solver, step};
+use crate::common::{gpu, pipeline, solver};
 use supple::{ClothGrid, Error, Reference, Scene, Settings, Solver, wgpu};
 use wgpu::util::DeviceExt;
 
@@ -39,8 +39,8 @@ fn targets_in_one_call_give_the_same_bits_as_single_calls_on_both_backends() {
         }
         batch.set_targets(&targets).unwrap();
         batch_reference.set_targets(&targets).unwrap();
-        step(&gpu, &mut single, 1);
-        step(&gpu, &mut batch, 1);
+        single.step(1);
+        batch.step(1);
         single_reference.step(1);
         batch_reference.step(1);
     }
@@ -69,7 +69,7 @@ fn one_invalid_target_of_many_is_an_error_and_changes_none() {
     }
     solver.set_targets(&[]).unwrap();
     assert_eq!(solver.target_particles().len(), 0);
-    step(&gpu, &mut solver, 2);
+    solver.step(2);
     reference.step(2);
     for positions in [solver.read_positions().unwrap(), reference.read_positions().unwrap()] {
         assert_eq!(positions[row[0] as usize], scene.positions()[row[0] as usize]);
@@ -84,7 +84,7 @@ fn a_particle_whose_target_is_removed_rests_where_it_is_and_stays_pinned() {
     let targets = targets_of(&scene, &row, 7);
     solver.set_targets(&targets).unwrap();
     reference.set_targets(&targets).unwrap();
-    step(&gpu, &mut solver, 1);
+    solver.step(1);
     reference.step(1);
     let moved = solver.read_positions().unwrap();
     // Another target, which is removed before the step; a free particle and one without a target do not change.
@@ -94,7 +94,7 @@ fn a_particle_whose_target_is_removed_rests_where_it_is_and_stays_pinned() {
     let removed: Vec<u32> = row[..10].iter().copied().chain([row.len() as u32 + 2, row[2]]).collect();
     solver.clear_targets(&removed).unwrap();
     reference.clear_targets(&removed).unwrap();
-    step(&gpu, &mut solver, 2);
+    solver.step(2);
     reference.step(2);
     assert_eq!(solver.target_particles().len(), row.len() - 10);
     for (backend, positions) in
@@ -185,20 +185,20 @@ fn a_pass_of_the_program_that_writes_targets_gives_the_same_bits_as_calls_of_the
         gpu.queue.submit([encoder.finish()]);
         let moved = |&(particle, position): &(u32, [f32; 3])| (particle, [0, 1, 2].map(|k| position[k] + offset[k]));
         host.set_targets(&rows.iter().map(moved).collect::<Vec<_>>()).unwrap();
-        step(&gpu, &mut host, 1);
+        host.step(1);
     }
     assert_eq!(driven.read_positions().unwrap(), host.read_positions().unwrap());
     assert_ne!(driven.read_positions().unwrap()[row[0] as usize], scene.positions()[row[0] as usize]);
     // A snapshot holds the targets of the pass.
     let snapshot = driven.snapshot().unwrap();
-    step(&gpu, &mut driven, 3);
+    driven.step(3);
     let mut restored = solver(&gpu, &scene, settings);
     restored.restore(&snapshot).unwrap();
-    step(&gpu, &mut restored, 3);
+    restored.step(3);
     assert_eq!(driven.read_positions().unwrap(), restored.read_positions().unwrap());
     // A target that is not finite quarantines its particle only.
     gpu.queue.write_buffer(driven.targets(), 0, bytemuck::bytes_of(&f32::NAN));
-    step(&gpu, &mut driven, 1);
+    driven.step(1);
     let diagnostics = driven.read_diagnostics().unwrap();
     assert_eq!(diagnostics.first_non_finite, Some(row[row.len() - 1]), "{diagnostics:?}");
     assert!(driven.read_positions().unwrap().iter().flatten().all(|x| x.is_finite()));

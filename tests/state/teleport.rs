@@ -1,6 +1,6 @@
 //! Effects of `set_positions`, `set_velocities` and `pin` on followers, normals and targets, on both backends.
 
-use crate::common::{change, gpu, solver, step};
+use crate::common::{change, gpu, solver};
 use supple::gpu::Context;
 use supple::{ClothGrid, Error, Particle, Reference, Scene, Settings, Solver};
 
@@ -12,20 +12,19 @@ fn cloth_with_a_follower() -> Scene {
     scene
 }
 
-struct Backends<'a> {
-    gpu: &'a Context,
+struct Backends {
     solver: Solver,
     reference: Reference,
 }
 
-impl<'a> Backends<'a> {
-    fn new(gpu: &'a Context, scene: &Scene, settings: Settings) -> Self {
+impl Backends {
+    fn new(gpu: &Context, scene: &Scene, settings: Settings) -> Self {
         let (solver, reference) = (solver(gpu, scene, settings), Reference::new(scene, settings).unwrap());
-        Self { gpu, solver, reference }
+        Self { solver, reference }
     }
 
     fn step(&mut self, steps: u32) {
-        step(self.gpu, &mut self.solver, steps);
+        self.solver.step(steps);
         self.reference.step(steps);
     }
 
@@ -62,7 +61,7 @@ fn normals_and_followers_of_a_paused_cloth_follow_set_positions() {
     let before = both.positions();
     change!(both, set_positions(0, &turned(&before[..16])));
     // As in a renderer: no step and no readback before drawing.
-    step(&gpu, &mut both.solver, 0);
+    both.solver.step(0);
     let (positions, normals) = (both.positions(), both.normals());
     let expected = turned(&before)[16];
     for axis in 0..3 {

@@ -1,6 +1,6 @@
 //! Vertex outputs: positions, normals and tangents in vertex buffers of the program, through a table of particles.
 
-use crate::common::{gpu, gpu_with, solver, step, words};
+use crate::common::{gpu, gpu_with, solver, words};
 use glam::{DVec3, Vec3};
 use supple::gpu::{Context, VertexOutput, VertexTarget};
 use supple::scene::{Weld, weld};
@@ -149,9 +149,9 @@ fn an_interleaved_output_equals_positions_and_normals_bit_for_bit_through_the_ta
     solver.add_vertex_output(&interleaved.output(&tube, &particles)).unwrap();
     assert!(solver.memory_bytes() > bytes, "the tables are counted");
     // No step: only the output.
-    step(&gpu, &mut solver, 0);
+    solver.step(0);
     interleaved.check(&gpu, &solver, &particles);
-    step(&gpu, &mut solver, 5);
+    solver.step(5);
     interleaved.check(&gpu, &solver, &particles);
     // Each change of positions is written by the next call, also without a step.
     let moved: Vec<[f32; 3]> =
@@ -163,7 +163,7 @@ fn an_interleaved_output_equals_positions_and_normals_bit_for_bit_through_the_ta
     ];
     for change in changes {
         change(&mut solver);
-        step(&gpu, &mut solver, 0);
+        solver.step(0);
         interleaved.check(&gpu, &solver, &particles);
     }
 }
@@ -179,7 +179,7 @@ fn tangents_follow_u_are_orthogonal_to_the_normal_and_equal_a_host_computation()
         let mut solver = solver(&gpu, &scene, Settings::default());
         let interleaved = Interleaved::new(&gpu, particles.len());
         solver.add_vertex_output(&interleaved.output(&tube, &particles)).unwrap();
-        step(&gpu, &mut solver, 20);
+        solver.step(20);
         let tangents = interleaved.check(&gpu, &solver, &particles);
         let (positions, normals) = (solver.read_positions().unwrap(), solver.read_normals().unwrap());
         let expected = expected_tangents(&tube, &particles, &positions, &normals);
@@ -206,7 +206,7 @@ fn a_tangent_without_a_direction_of_u_is_a_unit_vector_across_the_normal() {
     let mut solver = solver(&gpu, &scene, Settings::default());
     let interleaved = Interleaved::new(&gpu, particles.len());
     solver.add_vertex_output(&interleaved.output(&tube, &particles)).unwrap();
-    step(&gpu, &mut solver, 1);
+    solver.step(1);
     let normals = solver.read_normals().unwrap();
     for ([x, y, z, h], &particle) in interleaved.check(&gpu, &solver, &particles).into_iter().zip(&particles) {
         let (tangent, n) = (Vec3::new(x, y, z), Vec3::from(normals[particle as usize]));
@@ -226,7 +226,7 @@ fn a_garment_that_is_split_along_texture_seams_stays_together_and_the_split_is_r
     let buffer = vertex_buffer(&gpu, particles.len() as u64 * 16, BufferUsages::STORAGE);
     let positions = Some(VertexTarget { buffer: &buffer, offset: 0, stride: 16, format: Float32x4 });
     solver.add_vertex_output(&VertexOutput { vertices: &particles, positions, ..VertexOutput::EMPTY }).unwrap();
-    step(&gpu, &mut solver, 30);
+    solver.step(30);
     let words = words(&gpu, &buffer);
     let row = 4 * (Tube::COLUMNS as usize + 1);
     let start = solver.read_positions().unwrap()[particles[0] as usize];
@@ -245,12 +245,12 @@ fn outputs_are_independent_and_a_removed_one_is_no_longer_written() {
     let [first, second] = [0, 1].map(|_| Interleaved::new(&gpu, particles.len()));
     let id = solver.add_vertex_output(&first.output(&tube, &particles)).unwrap();
     solver.add_vertex_output(&second.output(&tube, &particles)).unwrap();
-    step(&gpu, &mut solver, 3);
+    solver.step(3);
     assert_eq!(words(&gpu, &first.buffer), words(&gpu, &second.buffer));
     let before = words(&gpu, &first.buffer);
     solver.remove_vertex_output(id).unwrap();
     first.buffer.destroy();
-    step(&gpu, &mut solver, 3);
+    solver.step(3);
     assert_ne!(words(&gpu, &second.buffer), before);
     second.check(&gpu, &solver, &particles);
     let again = solver.remove_vertex_output(id);
@@ -346,7 +346,7 @@ fn a_vertex_output_that_does_not_fit_is_an_error_that_names_the_target_and_the_n
     let normals = good.normals.map(|target| VertexTarget { stride: target.stride / 2, ..target });
     let error = solver.add_vertex_output(&VertexOutput { normals, ..good }).unwrap_err().to_string();
     assert!(error.ends_with("must be outside of the other attributes of the vertex"), "{error}");
-    step(&gpu, &mut solver, 1);
+    solver.step(1);
     assert!(words(&gpu, &interleaved.buffer).iter().all(|&word| word == UNTOUCHED), "nothing was added");
 }
 
@@ -375,7 +375,7 @@ fn targets_may_follow_each_other_in_one_buffer() {
     let error = solver.add_vertex_output(&output(target(0), target(size - 8))).unwrap_err().to_string();
     assert!(error.contains("must be outside of the other attributes"), "{error}");
     solver.add_vertex_output(&output(target(0), target(size))).unwrap();
-    step(&gpu, &mut solver, 2);
+    solver.step(2);
     let words = words(&gpu, &buffer);
     let bits = |values: Vec<[f32; 3]>| {
         particles.iter().flat_map(|&it| values[it as usize].map(f32::to_bits)).collect::<Vec<_>>()
@@ -401,7 +401,7 @@ fn a_target_may_lie_anywhere_in_a_large_buffer_but_not_span_more_than_the_device
     add(offset, 12).unwrap();
     let Err(Error::LimitExceeded { limit, needed, available, .. }) = add(0, 4372) else { panic!("no error") };
     assert_eq!((limit, needed, available), ("max_storage_buffer_binding_size", 15 * 4372 + 12, ROOM));
-    step(&gpu, &mut solver, 2);
+    solver.step(2);
     let last = words(&gpu, &buffer)[(buffer.size() / 4 - 3) as usize..].to_vec();
     assert_eq!(last, solver.read_positions().unwrap()[15].map(f32::to_bits));
 }
@@ -459,7 +459,7 @@ fn a_detailed_mesh_follows_a_coarse_cloth_as_the_host_computes_it() {
         ..VertexOutput::EMPTY
     };
     solver.add_vertex_output(&output).unwrap();
-    step(&gpu, &mut solver, 20);
+    solver.step(20);
     let words = words(&gpu, &buffer.buffer);
     let (x, n) = (solver.read_positions().unwrap(), solver.read_normals().unwrap());
     let rows = words[Interleaved::BASE..].chunks_exact(Interleaved::STRIDE);
