@@ -6,7 +6,7 @@ struct Params {
     dt: f32,
     gust_wave: vec3f,
     gust: f32,
-    gust_frequency: f32,
+    noise_rate: f32,
     drag: f32,
     lift: f32,
     velocity_factor: f32,
@@ -24,6 +24,7 @@ struct Params {
     field_count: u32,
     orientation_count: u32,
     substeps: u32,
+    air_step: vec4u,
     fields: array<Field, 8>,
 }
 
@@ -48,6 +49,8 @@ struct Span {
 
 // State that only the GPU writes; counterpart: `Status` in src/gpu/buffers.rs.
 struct Status {
+    // Motion of the turbulence and of the gusts since the start, in 2⁻³² of their periods.
+    air: vec4u,
     steps: u32,
     last_h: f32,
     non_finite_count: atomic<u32>,
@@ -55,7 +58,7 @@ struct Status {
     first_non_finite: atomic<u32>,
     // contacts of a particle with more than two colliders in a step
     lost_collider_contacts: atomic<u32>,
-    padding: u32,
+    padding: array<u32, 3>,
 }
 
 // Rounding errors of x + d and of d + h² g, kept to 18 and 8 bits. Each of three words holds 8 bits of both errors

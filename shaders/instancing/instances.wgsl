@@ -247,6 +247,13 @@ fn begun(k: u32, is_first: bool, tethers_at: u32) -> Motion {
     return advanced(k, motion, params.gravity_step, tethers_at);
 }
 
+// Its turbulence and gusts are functions of the number of steps, so that instances have no state of the air.
+fn instance_air(velocity: vec3f, gust_wave: vec3f) -> Air {
+    let periods = velocity * params.noise_rate;
+    let step = vec4u(vec3u((periods - floor(periods)) * UNIT), params.air_step.w);
+    return air_of(velocity, gust_wave, step * status.steps);
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) invocation: u32) {
     let first = (group.x + group.y * 65535u) * INSTANCES;
@@ -261,7 +268,7 @@ fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_inde
     let row = SLOTS_AT + 16u * slot;
     let air_and_tethers = words_at(row + 8u);
     let wave_and_targets = words_at(row + 12u);
-    let air = air_of(bitcast<vec3f>(air_and_tethers.xyz), bitcast<vec3f>(wave_and_targets.xyz));
+    let air = instance_air(bitcast<vec3f>(air_and_tethers.xyz), bitcast<vec3f>(wave_and_targets.xyz));
     let jump = jump_of(slot, row);
     first_particle = slot * ASSET_PARTICLES;
     let tethers_at = air_and_tethers.w;

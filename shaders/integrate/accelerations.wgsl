@@ -18,7 +18,7 @@ fn displacement_at(i: u32) -> vec3f {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn accelerations(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
-    let air = air_of(params.wind_velocity, params.gust_wave);
+    let air = air_of(params.wind_velocity, params.gust_wave, status.air);
     if i >= params.particle_count {
         return;
     }

@@ -21,6 +21,7 @@ fn finish(@builtin(global_invocation_id) id: vec3u) {
     }
     if i == 0u {
         status.steps += 1u;
+        status.air += params.air_step;
         status.last_h = params.h;
     }
 }

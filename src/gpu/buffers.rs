@@ -52,22 +52,24 @@ use wgpu::BufferUsages;
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Status {
+    pub air: [u32; 4],
     pub steps: u32,
     pub last_h: f32,
     pub non_finite_count: u32,
     pub first_non_finite: u32,
     pub lost_collider_contacts: u32,
-    pub padding: u32,
+    pub padding: [u32; 3],
 }
 
 impl Status {
     pub const NEW: Self = Self {
+        air: [0; 4],
         steps: 0,
         last_h: 0.0,
         non_finite_count: 0,
         first_non_finite: u32::MAX,
         lost_collider_contacts: 0,
-        padding: 0,
+        padding: [0; 3],
     };
 }
 

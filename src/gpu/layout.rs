@@ -51,7 +51,7 @@ fn params_have_the_layout_of_the_prelude() {
         dt,
         gust_wave,
         gust,
-        gust_frequency,
+        noise_rate,
         drag,
         lift,
         velocity_factor,
@@ -69,6 +69,7 @@ fn params_have_the_layout_of_the_prelude() {
         field_count,
         orientation_count,
         substeps,
+        air_step,
         fields
     });
     assert_eq!(on_gpu("", "Params"), (members, size));
@@ -95,7 +96,7 @@ fn rows_of_spans_have_the_layout_of_the_prelude() {
 fn the_status_has_the_layout_of_the_prelude() {
     assert_eq!(
         on_gpu("", "Status"),
-        on_host!(Status { steps, last_h, non_finite_count, first_non_finite, lost_collider_contacts, padding })
+        on_host!(Status { air, steps, last_h, non_finite_count, first_non_finite, lost_collider_contacts, padding })
     );
 }
 

@@ -128,7 +128,7 @@ impl Solver {
         }
         add("frames".into(), ROW_BYTES, moves(&map.orientations).collect());
         // All words but the index of a particle, `first_non_finite`.
-        add("status".into(), 4, [0, 1, 2, 4].map(|word| [word, word]).into());
+        add("status".into(), 4, [0, 1, 2, 3, 4, 5, 6, 8].map(|word| [word, word]).into());
         for (name, buffer) in self.contacts.state_buffers(own) {
             match name {
                 // The list of colliders is the same: one row.

@@ -284,7 +284,6 @@ impl Solver {
             self.write(&self.buffers.kinds[kind].records, 0, &controls.compiled.kinds[kind].records);
             self.write(&self.buffers.kinds[kind].plastic[0], 0, &controls.compiled.kinds[kind].plastic);
         }
-        // After the settings, which mark the pair list as invalid.
         for (name, buffer, _) in state_buffers(&self.buffers, &self.contacts, controls) {
             if let Ok(section) = snapshot.section(&name) {
                 self.write(buffer, 0, &section.contents());

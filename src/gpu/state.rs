@@ -48,7 +48,10 @@ impl Solver {
             self.clear_forces();
         }
         self.accumulator = self.accumulator.min(settings.dt);
-        self.contact_params = self.controls.contact_params();
+        self.renew_contact_params();
+        if settings.substep() != before.substep() {
+            self.mark_stale();
+        }
         self.upload_settings();
         Ok(())
     }
@@ -206,8 +209,12 @@ impl Solver {
         Ok(())
     }
 
-    /// Restores the initial state of the scene: positions, velocities, pins, materials, colliders, attachments, clock;
-    /// forces and λ are 0. Attachments that were added later are removed. The settings stay.
+    /// Restores the initial state of the scene: positions, velocities, orientations, pins, materials, colliders, attachments,
+    /// skinned poses and joints, clock. Plastic strains, broken and torn constraints are whole again; targets are the
+    /// pins; forces by the user and λ are 0. Colliders and attachments that were added later are removed.
+    ///
+    /// It does not revert [`Solver::set_settings`], [`Solver::set_constraint`], [`Solver::set_masses`],
+    /// [`Solver::set_contact_material`] and [`Solver::set_contact_scales`].
     pub fn reset(&mut self) {
         let (count, is_mended) = (self.controls.colliders.len(), self.controls.tears.is_torn());
         self.controls.reset();
@@ -281,7 +288,6 @@ impl Solver {
 
     pub(super) fn upload_settings(&self) {
         self.upload_params();
-        self.mark_stale();
         self.write(&self.buffers.materials, 0, &self.controls.scaled_materials());
         self.write_attachments();
     }

@@ -125,7 +125,7 @@ impl Solver {
     /// ```
     ///
     /// The first output compiles one or two pipelines. Remove an output before its buffer is destroyed. An output stays after
-    /// [`Solver::reset`] and all other changes. Outputs with the same target overwrite each other in the order in which
+    /// [`Solver::reset`], [`Solver::restore`] and all other changes but [`Solver::replace_scene`], which removes all. Outputs with the same target overwrite each other in the order in which
     /// they were added.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use super::Reference;
 use crate::geometry::vector::{dot, length};
-use crate::sim::params::{FieldRow, GUST_PERIOD, NOISE_PERIOD};
+use crate::sim::params::{AIR_UNIT, FieldRow, GUST_PERIOD, NOISE_PERIOD};
 use glam::Vec3;
 
 impl Reference {
@@ -49,10 +49,9 @@ impl Reference {
         let params = &self.params;
         let x = x - Vec3::from(params.air_origin);
         let mean = Vec3::from(params.wind_velocity);
-        let noise_rate = params.dt * params.turbulence_scale / NOISE_PERIOD;
-        let motion = (mean * noise_rate).map(|rate| wrapped(rate, self.steps) * NOISE_PERIOD);
-        let gusts = wrapped(params.dt * params.gust_frequency / GUST_PERIOD, self.steps) * GUST_PERIOD;
-        let phase = std::f32::consts::TAU * (gusts - dot(params.gust_wave.into(), x));
+        let [motion @ .., gusts] = self.air.map(|units| units as f32 / AIR_UNIT);
+        let motion = Vec3::from(motion) * NOISE_PERIOD;
+        let phase = std::f32::consts::TAU * (gusts * GUST_PERIOD - dot(params.gust_wave.into(), x));
         let swing = 0.5 * (phase.sin() + (2.3 * phase + 1.0).sin());
         let wind = mean * (1.0 + params.gust * swing);
         if params.turbulence > 0.0 {
@@ -61,14 +60,6 @@ impl Reference {
             wind
         }
     }
-}
-
-/// The number of periods after a number of steps, modulo 1; `rate` is that of a step. It is computed in 2⁻³² of the period, which
-/// wrap exactly: in f32 the turbulence would move by whole cells after some hours.
-fn wrapped(rate: f32, steps: u32) -> f32 {
-    const UNIT: f32 = 4_294_967_296.0;
-    let step = ((rate - rate.floor()) * UNIT) as u32;
-    step.wrapping_mul(steps) as f32 / UNIT
 }
 
 /// Acceleration by a field at a point.
@@ -110,21 +101,4 @@ fn random(cell: Vec3) -> Vec3 {
     y = y.wrapping_add(z.wrapping_mul(x));
     z = z.wrapping_add(x.wrapping_mul(y));
     Vec3::from([x, y, z].map(|v| (v >> 8) as f32)) * (1.0 / 8_388_608.0) - Vec3::ONE
-}
-
-#[cfg(test)]
-mod tests {
-    use super::wrapped;
-
-    /// A wind of 10 m/s moves turbulence of 0.05 m by 3.3 cells in a step. In f32 it would move by steps of 16 cells after two weeks.
-    #[test]
-    fn the_air_moves_evenly_for_weeks() {
-        for rate in [10.0 / 60.0 / 0.05 / 4096.0, -3.0 / 60.0 / 0.05 / 4096.0, 0.3 / 60.0 / 10.0, 0.0] {
-            for steps in [0, 60, 60 * 86_400 * 14] {
-                let [one, next] = [steps, steps + 1].map(|steps| f64::from(wrapped(rate, steps)));
-                let moved = (next - one + 0.5).rem_euclid(1.0) - 0.5;
-                assert!((moved - f64::from(rate)).abs() < 2e-7, "{rate}: {moved} after {steps} steps");
-            }
-        }
-    }
 }

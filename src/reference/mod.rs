@@ -102,6 +102,8 @@ pub struct Reference {
     /// Number of substeps of the last step.
     last_substeps: u32,
     steps: u32,
+    /// Motion of the turbulence and of the gusts since the start, in 2⁻³² of their periods.
+    air: [u32; 4],
     /// True for particles that were quarantined in this step: reset to their last finite position.
     quarantined: Vec<bool>,
     non_finite_count: u32,
@@ -183,6 +185,7 @@ impl Reference {
             last_h: 0.0,
             last_substeps: 0,
             steps: 0,
+            air: [0; 4],
             quarantined: vec![false; entities],
             non_finite_count: 0,
             first_non_finite: None,
@@ -353,6 +356,7 @@ impl Reference {
         self.plastic =
             self.controls.compiled.kinds.iter().map(|kind| vec![PlasticState::default(); kind.plastic.len()]).collect();
         self.steps = 0;
+        self.air = [0; 4];
         self.quarantined.fill(false);
         self.non_finite_count = 0;
         self.first_non_finite = None;

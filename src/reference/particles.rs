@@ -106,6 +106,9 @@ impl Reference {
         self.last_h = self.params.h;
         self.last_substeps = self.controls.settings.substeps;
         self.steps = self.steps.wrapping_add(1);
+        for (own, step) in self.air.iter_mut().zip(self.params.air_step) {
+            *own = own.wrapping_add(step);
+        }
     }
 
     /// The velocity of a particle or an orientation, and the count of quarantined ones.

@@ -33,6 +33,7 @@ impl Reference {
         new.colliders.clone_from(&self.colliders);
         new.collider_forces.clone_from(&self.collider_forces);
         (new.steps, new.last_h, new.last_substeps) = (self.steps, self.last_h, self.last_substeps);
+        new.air = self.air;
         new.non_finite_count = self.non_finite_count;
         new.lost_collider_contacts = self.lost_collider_contacts;
         new.derive();

@@ -59,7 +59,9 @@ impl Reference {
         }
         self.make_impulses();
         self.upload();
-        self.mark_stale();
+        if settings.substep() != before.substep() {
+            self.mark_stale();
+        }
         Ok(())
     }
 
@@ -70,7 +72,6 @@ impl Reference {
     pub fn set_material(&mut self, id: MaterialId, material: Material) -> Result<()> {
         self.controls.set_material(id, material)?;
         self.upload();
-        self.mark_stale();
         Ok(())
     }
 

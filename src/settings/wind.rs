@@ -19,6 +19,9 @@ use crate::error::{Error, Result, check_non_negative};
 /// 1))/2 with φ = 2π (`gust_frequency` t − k·x); k points along the wind with one wave per `gust_length`. The
 /// turbulence is `turbulence` times a smooth noise in space, which moves with the mean wind (Taylor 1938, frozen
 /// turbulence) and repeats after 4096 `turbulence_length`.
+///
+/// All values may change while the simulation runs: gusts and turbulence continue from where they are. Those of [`crate::Instances`] are functions of the
+/// time since the start, so a change of `velocity`, `gust_frequency` or `turbulence_length` shifts them at once.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wind {
     /// Mean velocity of the air [m/s], at most 1e6 in each direction.

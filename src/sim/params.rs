@@ -22,8 +22,8 @@ pub struct Params {
     pub gust_wave: [f32; 3],
     /// Amplitude of the gusts relative to the mean wind.
     pub gust: f32,
-    /// Frequency of the gusts \[Hz\].
-    pub gust_frequency: f32,
+    /// Periods of the turbulence in a step, for each m/s of its velocity.
+    pub noise_rate: f32,
     /// ½ ρ C_D [kg/m³].
     pub drag: f32,
     /// ½ ρ C_L [kg/m³].
@@ -59,6 +59,8 @@ pub struct Params {
     pub orientation_count: u32,
     /// Number of substeps of a step.
     pub substeps: u32,
+    /// Motion of the turbulence along each axis, and of the gusts, in a step, in 2⁻³² of their periods.
+    pub air_step: [u32; 4],
     /// The fields; the first `field_count` are in use.
     pub fields: [FieldRow; MAX_FIELDS],
 }
@@ -106,6 +108,8 @@ impl Controls {
     pub fn params(&self) -> Params {
         let h = self.settings.substep();
         let wind = self.settings.wind.unwrap_or_default();
+        let turbulence_scale = 1.0 / wind.turbulence_length;
+        let noise_rate = self.settings.dt * turbulence_scale / NOISE_PERIOD;
         // In f64: h² g is rounded once.
         let square = f64::from(h) * f64::from(h);
         let rows: Vec<FieldRow> = self.settings.fields.iter().filter_map(FieldRow::new).collect();
@@ -118,7 +122,7 @@ impl Controls {
             dt: self.settings.dt,
             gust_wave: gust_wave(&wind),
             gust: wind.gust,
-            gust_frequency: wind.gust_frequency,
+            noise_rate,
             drag: 0.5 * wind.density * wind.drag,
             lift: 0.5 * wind.density * wind.lift,
             velocity_factor: self.velocity_factor(),
@@ -131,11 +135,12 @@ impl Controls {
             forces: u32::from(self.settings.forces),
             turbulence: wind.turbulence,
             air_origin: self.shift.air_origin(),
-            turbulence_scale: 1.0 / wind.turbulence_length,
+            turbulence_scale,
             body_damping: self.settings.body_damping,
             field_count: rows.len() as u32,
             orientation_count: self.scene.orientations.len() as u32,
             substeps: self.settings.substeps,
+            air_step: air_step(&wind, noise_rate, self.settings.dt),
             fields,
         }
     }
@@ -181,10 +186,41 @@ pub(crate) const NOISE_PERIOD: f32 = 4096.0;
 /// Period of the gusts, in cycles of `gust_frequency`: the second wave has 2.3 times the frequency.
 pub(crate) const GUST_PERIOD: f32 = 10.0;
 
+/// The motion of the air within a period is stored in units of 1/2³² of it.
+pub(crate) const AIR_UNIT: f32 = 4_294_967_296.0;
+
+/// See [`Params::air_step`]. In f32 the turbulence would move by whole cells after some hours; these wrap exactly.
+fn air_step(wind: &Wind, noise_rate: f32, dt: f32) -> [u32; 4] {
+    let [x, y, z] = wind.velocity.map(|component| component * noise_rate);
+    [x, y, z, dt * wind.gust_frequency / GUST_PERIOD].map(|periods| ((periods - periods.floor()) * AIR_UNIT) as u32)
+}
+
 /// Wave vector k of the gusts of a wind [1/m].
 pub(crate) fn gust_wave(wind: &Wind) -> [f32; 3] {
     // In f64: the square of a very low wind speed would underflow in f32.
     let speed = wind.velocity.iter().map(|&component| f64::from(component).powi(2)).sum::<f64>().sqrt();
     let wave = if speed > 0.0 { 1.0 / (speed * f64::from(wind.gust_length)) } else { 0.0 };
     wind.velocity.map(|component| (f64::from(component) * wave) as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AIR_UNIT, GUST_PERIOD, NOISE_PERIOD, air_step};
+    use crate::settings::Wind;
+
+    /// A wind of 10 m/s moves turbulence of 0.05 m by 3.3 cells in a step. In f32 it would move by steps of 16 cells after two weeks.
+    #[test]
+    fn the_air_moves_evenly_for_weeks() {
+        let dt = 1.0 / 60.0;
+        let wind = Wind { velocity: [10.0, -3.0, 0.0], gust_frequency: 0.3, ..Wind::default() };
+        let noise_rate = dt / 0.05 / NOISE_PERIOD;
+        let rates = [10.0 * noise_rate, -3.0 * noise_rate, 0.0, 0.3 * dt / GUST_PERIOD];
+        for (step, rate) in air_step(&wind, noise_rate, dt).into_iter().zip(rates) {
+            for steps in [0, 60, 60 * 86_400 * 14u32] {
+                let [one, next] = [steps, steps + 1].map(|steps| f64::from(step.wrapping_mul(steps) as f32 / AIR_UNIT));
+                let moved = (next - one + 0.5).rem_euclid(1.0) - 0.5;
+                assert!((moved - f64::from(rate)).abs() < 2e-7, "{rate}: {moved} after {steps} steps");
+            }
+        }
+    }
 }

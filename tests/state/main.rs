@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod air;
 mod determinism;
 mod device_loss;
 mod far;

@@ -457,13 +457,13 @@ fn a_snapshot_that_does_not_fit_is_an_error_and_changes_nothing() {
     let mut damaged = bytes.clone();
     damaged[200] ^= 4;
     let mut newer = bytes.clone();
-    newer[8] = 5;
+    newer[8] = 6;
     let cut = bytes.len() - 1 - 28;
     for (bytes, expected) in [
         (&bytes[..5], "5 bytes are fewer than the 28 of its header".to_owned()),
         (&bytes[..bytes.len() - 1], format!("it has {cut} of {} bytes after its header", cut + 1)),
         (&damaged, format!("the hash of its {} bytes differs from that in its header", cut + 1)),
-        (&newer, "its format has version 5; this version of supple reads 4".into()),
+        (&newer, "its format has version 6; this version of supple reads 5".into()),
         (&[7; 40], "it does not begin with the mark of a snapshot".into()),
     ] {
         let error = Snapshot::from_bytes(bytes).unwrap_err();

@@ -19,7 +19,7 @@ struct Air {
     gust_wave: vec3f,
     // Origin of the turbulence and gusts [m].
     origin: vec3f,
-    // Motion of the turbulence since the first step [cells], and of the gusts [cycles], each within its period.
+    // Motion of the turbulence since the start [cells], and of the gusts [cycles], each within its period.
     motion: vec4f,
     gust: f32,
     turbulence: f32,
@@ -30,12 +30,9 @@ struct Air {
     zero: u32,
 }
 
-fn air_of(velocity: vec3f, gust_wave: vec3f) -> Air {
-    // In 2⁻³² of the periods, which wrap exactly: in f32 the noise would move by whole cells after some hours.
-    let noise_rate = params.dt * params.turbulence_scale / NOISE_PERIOD;
-    let rate = vec4f(velocity * noise_rate, params.dt * params.gust_frequency / GUST_PERIOD);
-    let step = vec4u((rate - floor(rate)) * UNIT);
-    let motion = vec4f(step * status.steps) * (vec4f(vec3f(NOISE_PERIOD), GUST_PERIOD) / UNIT);
+// `moved` is the motion of turbulence and gusts in 2⁻³² of their periods.
+fn air_of(velocity: vec3f, gust_wave: vec3f, moved: vec4u) -> Air {
+    let motion = vec4f(moved) * (vec4f(vec3f(NOISE_PERIOD), GUST_PERIOD) / UNIT);
     return Air(velocity, gust_wave, params.air_origin, motion, params.gust, params.turbulence, params.turbulence_scale,
         params.drag, params.lift, params.h, params.zero);
 }
