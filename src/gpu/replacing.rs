@@ -6,8 +6,9 @@ use super::skinned::POSE_BYTES;
 use super::snapshot::state_buffers;
 use super::solver::Solver;
 use crate::constraints::plasticity::PlasticState;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::scene::{Scene, SceneMap};
+use crate::settings::{Execution, Settings};
 use crate::sim::attachments::AttachmentState;
 use crate::sim::replacing::{Move, moves, runs};
 use std::collections::HashMap;
@@ -79,8 +80,19 @@ impl Solver {
     /// # Errors
     /// As [`Solver::replace_scene`].
     pub async fn replace_scene_async(&mut self, scene: &Scene, map: &SceneMap) -> Result<()> {
-        let controls = self.controls.replaced(scene, map)?;
-        let mut new = opened(&self.store, &self.queue, controls).await?;
+        let settings = self.controls.settings;
+        let may_fall_back =
+            self.user_settings.execution == Execution::Auto && settings.execution == Execution::Clusters;
+        let mut auto = self.auto;
+        let mut new = match opened(&self.store, &self.queue, self.controls.replaced(scene, map)?).await {
+            Err(Error::LimitExceeded { .. }) if may_fall_back => {
+                auto = Execution::Tiles;
+                let mut controls = self.controls.replaced(scene, map)?;
+                controls.set_settings(Settings { execution: auto, ..settings })?;
+                opened(&self.store, &self.queue, controls).await?
+            }
+            other => other?,
+        };
         new.fit_targets(new.controls.targets.len())?;
         new.upload_state();
         new.upload_targets();
@@ -90,7 +102,7 @@ impl Solver {
         };
         self.store.guarded_async(carry).await?;
         new.vertex_outputs = self.vertex_outputs.emptied();
-        (new.auto, new.user_settings, new.steps) = (self.auto, self.user_settings, self.steps);
+        (new.auto, new.user_settings, new.steps) = (auto, self.user_settings, self.steps);
         (new.accumulator, new.catch_up_limit) = (self.accumulator, self.catch_up_limit);
         (new.recorded_substep, new.recorded_substeps) = (self.recorded_substep, self.recorded_substeps);
         new.derived_is_stale = true;

@@ -78,7 +78,7 @@ impl Solver {
     }
 
     /// Changes the parameters of consecutive constraints from index `first` on with one upload, such as rest lengths that grow
-    /// or shrink over time. An error changes none.
+    /// or shrink over time. Tethers keep the lengths of the scene. An error changes none.
     ///
     /// # Errors
     /// As [`Solver::set_constraint`].

@@ -22,6 +22,7 @@ use crate::constraints::{BendTwist, Kind, StretchShear, kind_index};
 use crate::geometry::grouped;
 use crate::scene::ConstraintSet;
 use crate::schedule::coloring::{Coloring, Span};
+use crate::schedule::compiled::MAX_LOOP;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -51,8 +52,9 @@ pub(crate) const LEAST_INVERSE_INERTIA: f32 = 0.01;
 /// Constraints of the shortest chain: fewer are coloured.
 const FEWEST: usize = 3;
 
-/// Constraints of the longest chain, which one thread solves; a longer rod is several chains.
-const MOST: usize = 8192;
+/// Constraints of the longest chain; a longer rod is several chains. One thread solves a chain: at most six iterations a link and solve, and one to
+/// apply the corrections.
+const MOST: usize = (MAX_LOOP / (6 * SOLVES as u64 + 1)) as usize;
 
 /// The chains of a scene.
 #[derive(Debug, Clone, Default)]

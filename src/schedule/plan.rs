@@ -16,8 +16,8 @@
 //! - With plastic constraints, `begin` starts with `Flow`, once per kind, that of joints of rods last.
 //! - With closed surfaces of pressure constraints, the constraints within them, of all kinds, end an iteration. They are
 //!   between `SaveDisplacements` and `RestoreMomentum`.
-//! - With [`Settings::mean_forces`], `begin` has `ClearForceSums`, and `AddForceSums` follows the constraints of each
-//!   substep.
+//! - With [`Settings::mean_forces`], `begin` has `ClearForceSums`, and `AddForceSums` follows the constraints and
+//!   contacts of each substep.
 //! - With restitution, and with colliders at the surface level, `ApplyRestitution` follows `Velocity`, which is then a
 //!   separate pass in `between` too.
 //! - With tethers and pins, `SolveTethers` moves from `substep` to the end of `begin`, and `IntegrateTethered` replaces
@@ -213,7 +213,6 @@ impl Plan {
             self.substep.extend(inputs.attaches.then_some(Pass::SolveAttachments { first_iteration }));
             self.push_rest();
         }
-        self.substep.extend(summed_kinds(compiled, settings).map(|kind| Pass::AddForceSums { kind }));
         self.substep.extend(inputs.skinned.then_some(Pass::LimitSkinned { is_first: true }));
         if inputs.meets_triangles && settings.triangle_contacts && compiled.contact_elements.has_triangles() {
             self.substep.extend([Pass::CollideTriangles, Pass::ApplyTriangleContacts]);
@@ -223,6 +222,7 @@ impl Plan {
         } else if collides_last {
             self.substep.push(Pass::Collide { is_first: true });
         }
+        self.substep.extend(summed_kinds(compiled, settings).map(|kind| Pass::AddForceSums { kind }));
         if apart {
             self.substep.extend((0..DIVISION_ROUNDS).map(|round| Pass::BuildDivisionPlanes { round }));
             self.substep.push(Pass::TruncateDisplacements);

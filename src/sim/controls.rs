@@ -44,6 +44,8 @@ pub(crate) struct Controls {
     pub materials: Vec<Material>,
     /// Current inverse mass of each particle, then inverse inertia of each orientation; 0 if pinned.
     pub inverse_masses: Vec<f32>,
+    /// Inverse masses of the scene before any change, with which the constraints are scheduled.
+    pub scheduled_masses: Vec<f32>,
     /// Particles with current inverse mass 0, in ascending order.
     pub pins: Vec<u32>,
     pub targets: Vec<Target>,
@@ -90,6 +92,7 @@ impl Controls {
         let tears = TearState::new(compiled.tearing.as_ref());
         let mut controls = Self {
             tears,
+            scheduled_masses: scene.inverse_masses.clone(),
             scene,
             compiled,
             settings,

@@ -322,13 +322,16 @@ impl Controls {
         self.tears.generation = generation;
     }
 
-    /// Reschedules the constraints. A schedule is that of the scene before any tear.
+    /// Reschedules the constraints. A schedule is that of the scene before any tear and any change of masses.
     pub fn reschedule(&mut self, settings: &Settings) -> Result<()> {
-        let std::borrow::Cow::Owned(untorn) = self.untorn_scene() else {
-            return self.compiled.reschedule(&self.scene, settings);
-        };
-        self.compiled.reschedule(&untorn, settings)?;
-        if let Some(mesh) = &self.compiled.tearing {
+        let changed = self.tears.is_torn() || self.scene.inverse_masses != self.scheduled_masses;
+        let original = changed.then(|| {
+            let mut scene = self.untorn_scene().into_owned();
+            scene.inverse_masses.clone_from(&self.scheduled_masses);
+            scene
+        });
+        self.compiled.reschedule(original.as_ref().unwrap_or(&self.scene), settings)?;
+        if let Some(mesh) = self.compiled.tearing.as_ref().filter(|_| self.tears.is_torn()) {
             mesh.write_bound(&mut self.compiled.kinds, &self.scene);
         }
         Ok(())

@@ -4,7 +4,8 @@
 use crate::common;
 use supple::gpu::Context;
 use supple::{
-    ClothGrid, ContactMaterial, Cord, Particle, Rope, Scene, SelfCollision, SelfCollisionLevel, Settings, Sweep, Wind,
+    ClothGrid, ContactMaterial, Cord, Material, Particle, Rope, Scene, SelfCollision, SelfCollisionLevel, Settings,
+    Sweep, Wind,
 };
 
 const THICKNESS: f32 = 0.02;
@@ -194,6 +195,30 @@ fn the_margin_changes_nothing_in_a_heap() {
 
 /// Both backends search in the same substeps for the same particles with the same result, also far from the origin,
 /// where quantised positions are coarse.
+/// A program may set gravity, wind or materials in each frame.
+#[test]
+fn the_pair_list_outlasts_changes_that_do_not_concern_it() {
+    let gpu = common::gpu();
+    let mut scene = heap(12);
+    let id = scene.add_material(Material { compliance: 1e-6, ..Material::RIGID }).unwrap();
+    let settings =
+        Settings { substeps: 10, damping: 1.0, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+    for (mut plain, mut busy) in
+        common::backends(&gpu, &scene, settings).into_iter().zip(common::backends(&gpu, &scene, settings))
+    {
+        for frame in 0..20 {
+            busy.set_settings(settings).unwrap();
+            busy.set_material(id, Material { compliance: 1e-6 * f32::from(frame as u8), ..Material::RIGID }).unwrap();
+            plain.step(1);
+            busy.step(1);
+        }
+        assert_eq!(plain.read_positions().unwrap(), busy.read_positions().unwrap());
+        let [plain, busy] = [&plain, &busy].map(|own| own.read_contacts().unwrap());
+        assert!(plain.contacts > 0 && plain.searches < 200, "{plain:?}");
+        assert_eq!(plain, busy);
+    }
+}
+
 #[test]
 fn searching_particles_agree() {
     let gpu = common::gpu();

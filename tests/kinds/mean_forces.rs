@@ -1,11 +1,11 @@
 //! Constraint forces averaged over the substeps of a step.
 
 use crate::common;
-use crate::common::{Pair, change, gpu, is_exact, raw};
-use supple::constraints::KINDS;
+use crate::common::{Pair, backends, change, gpu, is_exact, raw};
+use supple::constraints::{KINDS, Kind, kind_index};
 use supple::{
-    Bending, ClothGrid, Distance, Error, Execution, Fabric, Material, Particle, Reference, Scene, Settings, Sweep,
-    Tethers,
+    Bending, ClothGrid, ContactMaterial, Distance, Error, Execution, Fabric, Material, Particle, Reference, Scene,
+    SelfCollision, Settings, ShapeMatching, Sweep, Tethers,
 };
 
 /// Acceleration by gravity [m/s²].
@@ -191,6 +191,38 @@ fn the_mean_force_over_one_substep_is_the_force_of_the_last() {
                 reference.read_constraint_forces_of(kind).unwrap()
             );
         }
+    }
+}
+
+/// Groups are projected again with the contacts of a substep. Two cubes meet at 1 m/s.
+#[test]
+fn mean_forces_of_groups_include_their_projections_with_contacts() {
+    let mut scene = Scene::new();
+    let own = ContactMaterial { thickness: 0.1, ..ContactMaterial::default() };
+    let own = scene.add_contact_material(own).unwrap();
+    for (height, velocity) in [(0.0, [0.0; 3]), (0.305, [0.0, -1.0, 0.0])] {
+        let place = |k: u32| [k % 3, k / 3 % 3, k / 9].map(|steps| 0.1 * steps as f32);
+        let rest: Vec<[f32; 3]> = (0..27).map(place).collect();
+        let add = |&[x, y, z]: &[f32; 3]| {
+            scene.add_particle(Particle { position: [x, y + height, z], velocity, ..Particle::default() }).unwrap()
+        };
+        let particles: Vec<u32> = rest.iter().map(add).collect();
+        let shape = ShapeMatching { particles: &particles, rest_positions: &rest, masses: &[1.0; 27] };
+        scene.add(shape, Material::RIGID).unwrap();
+    }
+    scene.set_particle_contact(0..54, own).unwrap();
+    let self_collision = Some(SelfCollision::default());
+    let settings = Settings { substeps: 1, gravity: [0.0; 3], self_collision, ..averaged() };
+    for mut own in backends(&gpu(), &scene, settings) {
+        let mut touched = false;
+        for _ in 0..10 {
+            own.step(1);
+            touched |= own.read_contacts().unwrap().contacts > 0;
+            let kind = kind_index(ShapeMatching::INFO);
+            let [mean, last] = [own.read_mean_forces_of(kind).unwrap(), own.read_constraint_forces_of(kind).unwrap()];
+            assert_eq!(mean, last, "{}", own.name());
+        }
+        assert!(touched);
     }
 }
 
