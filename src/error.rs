@@ -5,7 +5,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error while a scene is built, compiled, uploaded or read back.
 ///
-/// A call that returns an error has changed nothing.
+/// A call that returns an error has changed nothing. After [`Error::OutOfMemory`], [`Error::Gpu`] or [`Error::DeviceLost`] a change of a running simulation may
+/// have been made in part: create the solver again, or restore a snapshot.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -293,7 +294,14 @@ pub enum Error {
         /// The driver's message.
         reason: String,
     },
-    /// wgpu rejected a call. This is a fault of this crate or of the driver.
+    /// The device has no memory left for a buffer.
+    #[error("the graphics device is out of memory: {message}")]
+    OutOfMemory {
+        /// wgpu's message.
+        message: String,
+    },
+    /// wgpu rejected a call: a buffer or a pipeline cache belongs to another device, or was destroyed. Otherwise it is a fault of this crate or of
+    /// the driver.
     #[error("wgpu: {message}")]
     Gpu {
         /// wgpu's message.

@@ -40,7 +40,7 @@
 //! - Triangles are counterclockwise seen from the side of their normal.
 //! - Positions and normals are one `vec4<f32>` per particle, 16 bytes.
 //! - Compliance is \[C\]²/J for a constraint function C, such as m/N for a distance. 0 is rigid.
-//! - A call that returns an [`Error`] changes nothing.
+//! - A call that returns an [`Error`] changes nothing, unless the device fails.
 //!
 //! # Limits
 //!

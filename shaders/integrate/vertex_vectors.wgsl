@@ -1,4 +1,4 @@
-// Copies positions or normals of particles into the vertex buffer of the host program.
+// Copies positions, normals or velocities of particles into the vertex buffer of the host program.
 // One thread per vertex. Reads the particle of its vertex and the vector of that particle. Writes the words of its own
 // vertex; the host checks that the stride is at least the size of the format.
 

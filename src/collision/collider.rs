@@ -19,7 +19,7 @@ pub struct Collider {
     /// If true, the shape is a shell with contacts on both sides, so particles inside stay inside. Otherwise it is
     /// solid.
     pub two_sided: bool,
-    /// Velocity of the surface in the local frame [m/s], while the shape stays in place: a conveyor belt.
+    /// Velocity of the surface in the local frame [m/s], at most 1e6 in each direction, while the shape stays in place: a conveyor belt.
     pub surface_velocity: [f32; 3],
 }
 
@@ -93,7 +93,7 @@ impl Pose {
     }
 }
 
-/// Identifies a collider of a scene or of a backend.
+/// Identifies a collider of a scene or of a backend. Ids of different backends are not told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ColliderId {
     pub(crate) index: u32,

@@ -25,7 +25,7 @@ pub enum Shape {
     Capsule {
         /// Radius \[m\].
         radius: f32,
-        /// Half the length of the segment \[m\].
+        /// Half the length of the segment \[m\], greater than 0.
         half_height: f32,
     },
     /// A box about the origin.

@@ -11,7 +11,8 @@ impl Solver {
     /// [`crate::Settings::recovery_speed`].
     ///
     /// # Errors
-    /// The values must be in range, and the contact material must exist.
+    /// The values must be in range, and the contact material must exist. [`crate::Error::TooLarge`] beyond 4096 colliders.
+    /// [`crate::Error::LimitExceeded`] and others of [`Solver::new`] for the first collider, and for the data of meshes.
     pub fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId> {
         self.change_colliders(|controls| controls.add_collider(collider))
     }
@@ -43,7 +44,7 @@ impl Solver {
     /// [`crate::SelfCollisionLevel::Surfaces`]). A rotation of more than half a turn per step takes the shorter way.
     ///
     /// # Errors
-    /// The collider must exist, and the pose must be finite.
+    /// The collider must exist. The position must be within 1e6 m of the origin, and the rotation finite and not 0.
     pub fn move_collider(&mut self, id: ColliderId, pose: Pose) -> Result<()> {
         let index = self.controls.colliders.move_to(id, pose)?;
         self.write_collider(index);

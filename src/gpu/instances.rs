@@ -288,8 +288,8 @@ impl Instances {
         &self.buffers.velocities
     }
 
-    /// Unit normals of the surfaces after the last step, one `vec4<f32>` per particle; empty for an asset without
-    /// surfaces. STORAGE, VERTEX, COPY_SRC.
+    /// Unit normals of the surfaces after the last step, one `vec4<f32>` per particle. For an asset without
+    /// surfaces a buffer of 16 bytes: do not bind it. STORAGE, VERTEX, COPY_SRC.
     pub fn normals(&self) -> &wgpu::Buffer {
         &self.buffers.normals
     }

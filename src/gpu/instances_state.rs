@@ -76,7 +76,7 @@ impl Instances {
         Ok(())
     }
 
-    /// Sets the wind of an instance [m/s], which is added to [`Settings::wind`].
+    /// Sets the wind of an instance [m/s], which is added to [`Settings::wind`]; it has no effect while that is `None`.
     ///
     /// # Errors
     /// [`crate::Error::NoInstance`]; each component must be at most 1e6 in magnitude.

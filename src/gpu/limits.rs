@@ -33,7 +33,8 @@ const TETHER_BYTES: u64 = 8;
 
 /// The device limits that a scene requires: the defaults, raised if a buffer of the scene is larger.
 ///
-/// Request the device with these limits or higher ones: `supple::gpu::Context::new(supple::required_limits(&scene))`.
+/// Request the device with these limits or higher ones: `supple::gpu::Context::new(supple::required_limits(&scene))`. Colliders that are added while
+/// the scene runs are included if it has one: 112 bytes a particle and 64 a triangle.
 pub fn required_limits(scene: &Scene) -> wgpu::Limits {
     let skins = Skins::new(&scene.constraints, scene.particle_count());
     limits(scene, |_| true, |set| set.overflow_count(scene, &skins), 0)
@@ -48,7 +49,7 @@ fn limits(
     least: u64,
 ) -> wgpu::Limits {
     let particles = scene.particle_count() as u64;
-    // Passes of colliders that are added while running store contacts of all particles and triangles.
+    // Contacts of all particles and triangles, also with colliders that are added while running.
     let [collider_contact, triangle] =
         if scene.colliders().is_empty() { [0, 0] } else { [COLLIDER_CONTACT_BYTES, TRIANGLE_CONTACT_BYTES] };
     let of_contacts = [

@@ -111,6 +111,7 @@ fn guarded_async<T, F: FnOnce() -> Result<T>>(
         match first {
             // The faults are a consequence.
             _ if lost => Err(Error::DeviceLost { reason: "it cannot create buffers".into() }),
+            Some(fault @ wgpu::Error::OutOfMemory { .. }) => Err(Error::OutOfMemory { message: fault.to_string() }),
             Some(fault) => Err(Error::Gpu { message: fault.to_string() }),
             None => created,
         }

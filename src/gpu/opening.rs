@@ -62,7 +62,7 @@ impl Solver {
     /// # Errors
     /// [`Error::Empty`] for a scene without particles; [`Error::LimitExceeded`] if the limits of the device are too
     /// small for it (see [`crate::required_limits`]); [`Error::InvalidValue`] for settings out of range;
-    /// [`Error::TooLarge`]; [`Error::Gpu`].
+    /// [`Error::TooLarge`]; [`Error::OutOfMemory`]; [`Error::Gpu`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, scene: &Scene, settings: Settings) -> Result<Self> {
         Self::with_store(&PipelineStore::new(device), queue, scene, settings)
@@ -122,7 +122,8 @@ impl Solver {
         let mut controls = Controls::new(scene, Settings { execution, ..settings })?;
         warn_of_open_contacts(&controls);
         let mut parts = Parts::new(store, queue, &controls).await;
-        if let (Err(Error::LimitExceeded { .. }), Some(smaller)) = (&parts, smaller.filter(|own| *own != execution)) {
+        let is_too_large = matches!(parts, Err(Error::LimitExceeded { .. } | Error::OutOfMemory { .. }));
+        if let Some(smaller) = smaller.filter(|own| is_too_large && *own != execution) {
             execution = smaller;
             controls.set_settings(Settings { execution, ..settings })?;
             parts = Parts::new(store, queue, &controls).await;

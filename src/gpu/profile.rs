@@ -74,6 +74,7 @@ impl Solver {
 }
 
 /// The name of a pass in profiles: the variant of `Pass` in snake case, followed by the kind of its constraints.
+#[doc(hidden)]
 pub fn pass_name(pass: &Pass) -> String {
     let variant = |debug: String| {
         let name = debug.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned();

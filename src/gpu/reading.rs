@@ -29,12 +29,12 @@ impl Solver {
     }
 
     /// Waits for all submitted work, reads the positions, and returns the first triangle or particle on a ray: see
-    /// [`crate::Scene::pick`], which a browser calls with the positions of [`Solver::request_positions`].
+    /// [`crate::Scene::pick`]. [`Solver::pick_at`] does not wait.
     ///
     /// # Errors
     /// As [`crate::Scene::pick`] and [`Solver::read_positions`].
     pub fn pick(&self, ray: &Ray) -> Result<Option<RayHit>> {
-        self.controls.scene.pick(ray, &self.read_positions()?)
+        self.pick_at(ray, &self.read_positions()?)
     }
 
     /// Waits for all submitted work and reads the velocities [m/s].

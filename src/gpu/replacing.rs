@@ -85,7 +85,7 @@ impl Solver {
             self.user_settings.execution == Execution::Auto && settings.execution == Execution::Clusters;
         let mut auto = self.auto;
         let mut new = match opened(&self.store, &self.queue, self.controls.replaced(scene, map)?).await {
-            Err(Error::LimitExceeded { .. }) if may_fall_back => {
+            Err(Error::LimitExceeded { .. } | Error::OutOfMemory { .. }) if may_fall_back => {
                 auto = Execution::Tiles;
                 let mut controls = self.controls.replaced(scene, map)?;
                 controls.set_settings(Settings { execution: auto, ..settings })?;

@@ -9,12 +9,22 @@ use crate::collision::events::event_bytes;
 use crate::collision::{ColliderForce, ContactEvents, ContactReport};
 use crate::error::Result;
 use crate::instancing::InstanceId;
+use crate::scene::{Ray, RayHit};
 use crate::sim::Diagnostics;
 
 impl Solver {
     /// Requests the positions \[m\] at this point of the encoder.
     pub fn request_positions(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<[f32; 3]>> {
         self.request_vectors(encoder, &self.buffers.positions)
+    }
+
+    /// The first triangle or particle on a ray at the given positions \[m\], such as those of a recent [`Solver::request_positions`]: as
+    /// [`crate::Scene::pick`], with the triangles after tears and replacements of the scene. It does not wait.
+    ///
+    /// # Errors
+    /// As [`crate::Scene::pick`].
+    pub fn pick_at(&self, ray: &Ray, positions: &[[f32; 3]]) -> Result<Option<RayHit>> {
+        self.controls.scene.pick(ray, positions)
     }
 
     /// Requests the velocities [m/s] at this point of the encoder.

@@ -109,7 +109,8 @@ impl Solver {
         self.accumulator / self.controls.settings.dt
     }
 
-    /// Records a number of steps of `dt` into the encoder, as one compute pass. It neither submits nor waits.
+    /// Records a number of steps of `dt` into the encoder, as one compute pass. It neither submits nor waits. With self-collision it also
+    /// copies counters, and lists that grow. Drivers may end a submission of many steps; [`Solver::step`] splits them.
     ///
     /// If positions, velocities or pins were changed since the last call, it first records the passes that compute followers and normals;
     /// `encode(encoder, 0)` records only these. A program that draws while the simulation is paused calls it so. Vertex outputs
@@ -162,6 +163,7 @@ impl Solver {
 
     /// Records single passes as one compute pass, for tests and measurements. Passes that are not in [`Solver::plan`] are skipped; in another order than
     /// that of the plan the result has no meaning.
+    #[doc(hidden)]
     pub fn encode_passes(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -308,24 +310,26 @@ impl Solver {
         recorder.dispatch_kind(stages, projection, bindings, offset, count);
     }
 
-    /// Positions, one `vec4<f32>` a particle: x, y, z \[m\] and the inverse mass [1/kg]. STORAGE, VERTEX, COPY_SRC.
+    /// Positions, one `vec4<f32>` a particle: x, y, z \[m\] and the inverse mass [1/kg], 0 for pinned particles, followers, and particles in
+    /// reserve for tears. Rows from [`Solver::particle_count`] on belong to orientations of rods: do not draw them. STORAGE, VERTEX, COPY_SRC.
     pub fn positions(&self) -> &wgpu::Buffer {
         &self.buffers.positions
     }
 
-    /// Velocities after the last step, one `vec4<f32>` a particle [m/s]. STORAGE, VERTEX, COPY_SRC.
+    /// Velocities after the last step, one `vec4<f32>` a particle [m/s]; the fourth component is internal. Rows from
+    /// [`Solver::particle_count`] on belong to orientations of rods. STORAGE, VERTEX, COPY_SRC.
     pub fn velocities(&self) -> &wgpu::Buffer {
         &self.buffers.velocities
     }
 
-    /// Forces \[N\], one `vec4<f32>` a particle, for a compute pass of the caller to write. Empty until [`Settings::forces`]
+    /// Forces \[N\], one `vec4<f32>` a particle, for a compute pass of the caller to write. 16 bytes until [`Settings::forces`]
     /// is first turned on, which creates another buffer; turning it on again sets it to 0. STORAGE, COPY_DST.
     pub fn forces(&self) -> &wgpu::Buffer {
         &self.buffers.forces
     }
 
-    /// Unit vertex normals of the surfaces after the last step, one `vec4<f32>` a particle; empty for a scene without surfaces. STORAGE, VERTEX,
-    /// COPY_SRC.
+    /// Unit vertex normals of the surfaces after the last step, one `vec4<f32>` a particle, (0, 1, 0) for a particle of no triangle. For a scene without
+    /// surfaces a buffer of 16 bytes: do not bind it. STORAGE, VERTEX, COPY_SRC.
     pub fn normals(&self) -> &wgpu::Buffer {
         &self.buffers.normals
     }
@@ -371,11 +375,13 @@ impl Solver {
     }
 
     /// The plan that runs.
+    #[doc(hidden)]
     pub fn plan(&self) -> &Plan {
         &self.controls.plan
     }
 
     /// The colouring of the constraints of a kind.
+    #[doc(hidden)]
     pub fn coloring<K: Kind>(&self) -> &Coloring {
         &self.controls.compiled.kinds[kind_index(K::INFO)].coloring
     }

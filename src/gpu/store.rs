@@ -106,7 +106,7 @@ impl PipelineStore {
     }
 
     fn without_invalid<T>(&self, outcome: Result<T>) -> Result<T> {
-        if matches!(outcome, Err(Error::Gpu { .. } | Error::DeviceLost { .. })) {
+        if matches!(outcome, Err(Error::OutOfMemory { .. } | Error::Gpu { .. } | Error::DeviceLost { .. })) {
             self.clear();
         }
         outcome

@@ -1,4 +1,4 @@
-//! Vertex outputs: positions, normals and tangents in the vertex buffers of the host program.
+//! Vertex outputs: positions, normals, velocities and tangents in the vertex buffers of the host program.
 
 use super::solver::Solver;
 use super::vertex_passes::VertexPasses;
@@ -39,6 +39,8 @@ pub struct VertexOutput<'a> {
     pub positions: Option<VertexTarget<'a>>,
     /// Unit normals; a fourth component is 0. The bits are those of [`Solver::normals`].
     pub normals: Option<VertexTarget<'a>>,
+    /// Velocities [m/s]; a fourth component is 0. The bits are those of [`Solver::velocities`]. Not with `bound`.
+    pub velocities: Option<VertexTarget<'a>>,
     /// Unit tangents t: the direction of increasing u, orthogonal to the normal n. A fourth component is the handedness h, 1
     /// or −1; v increases along h (n × t).
     ///
@@ -69,11 +71,12 @@ impl VertexOutput<'_> {
         texture_coordinates: None,
         positions: None,
         normals: None,
+        velocities: None,
         tangents: None,
     };
 }
 
-/// Identifies a vertex output of a solver.
+/// Identifies a vertex output of a solver. Ids of different solvers are not told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VertexOutputId(u32);
 
@@ -136,7 +139,8 @@ impl Solver {
     /// - [`Error::LengthMismatch`]: texture coordinates and vertices differ in number.
     /// - [`Error::InvalidValue`]: a texture coordinate is not finite; an offset or a stride is not a multiple of 4; a stride
     ///   is smaller than its format; two targets of the output overlap.
-    /// - [`Error::NotEnabled`]: tangents without texture coordinates; normals or tangents of a scene without triangles.
+    /// - [`Error::NotEnabled`]: tangents without texture coordinates; normals or tangents of a scene without triangles;
+    ///   velocities of bound vertices.
     /// - [`Error::VertexFormat`], [`Error::MissingUsage`], [`Error::BufferTooSmall`], [`Error::SolverBuffer`].
     /// - [`Error::LimitExceeded`]: a target or a table exceeds the limits of the device.
     /// - [`Error::TooLarge`]: more than 60 000 triangles at a vertex.
@@ -168,7 +172,12 @@ impl Solver {
         if count == 0 {
             return Err(Error::Empty { what: "the vertex list of a vertex output" });
         }
-        let targets = [("positions", output.positions), ("normals", output.normals), ("tangents", output.tangents)];
+        let targets = [
+            ("positions", output.positions),
+            ("normals", output.normals),
+            ("velocities", output.velocities),
+            ("tangents", output.tangents),
+        ];
         if targets.iter().all(|(_, target)| target.is_none()) {
             return Err(Error::Empty { what: "the list of targets of a vertex output" });
         }
@@ -203,6 +212,10 @@ impl Solver {
         if !output.vertices.is_empty() {
             let what = "bound vertices and vertices of a vertex output, of which one list must be empty";
             return Err(Error::LengthMismatch { what, left: mesh.vertices.len(), right: output.vertices.len() });
+        }
+        if output.velocities.is_some() {
+            let (what, needed) = ("a vertex output of velocities", "VertexOutput::vertices instead of bound ones");
+            return Err(Error::NotEnabled { what, needed });
         }
         let particles = self.particle_count() as usize;
         for (vertex, bound) in mesh.vertices.iter().enumerate() {

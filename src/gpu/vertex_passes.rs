@@ -68,9 +68,13 @@ impl VertexPasses {
                 return Ok(Self { passes, vertex_count: made.count, bytes: maker.made_bytes() });
             }
             let mut passes = Vec::new();
-            if output.positions.is_some() || output.normals.is_some() {
+            let sources = [
+                (output.positions, &shared.positions, 1f32),
+                (output.normals, &shared.normals, 0.0),
+                (output.velocities, &shared.velocities, 0.0),
+            ];
+            if sources.iter().any(|(target, ..)| target.is_some()) {
                 let vertices = maker.filled(queue, "vertices", output.vertices, BufferUsages::STORAGE)?;
-                let sources = [(output.positions, &shared.positions, 1f32), (output.normals, &shared.normals, 0.0)];
                 for (target, source, last) in sources {
                     if let Some(target) = target {
                         passes.push(made.pass("vertex_vectors", VECTORS, &[source, &vertices], (target, last))?);

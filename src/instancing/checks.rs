@@ -71,6 +71,7 @@ pub(super) fn check_settings(settings: &Settings) -> Result<()> {
     let needs = [
         (settings.self_collision.is_some(), "Settings::self_collision = None"),
         (settings.forces, "Settings::forces = false"),
+        (settings.tether_forces, "Settings::tether_forces = false"),
         (settings.mean_forces, "Settings::mean_forces = false"),
         (settings.contact_events > 0, "Settings::contact_events = 0"),
         (settings.body_damping != 0.0, "Settings::body_damping = 0"),

@@ -210,6 +210,7 @@ impl Reference {
     }
 
     /// Runs one pass if it is in the plan, to compare backends pass by pass. [`Reference::step`] runs whole plans.
+    #[doc(hidden)]
     pub fn run(&mut self, pass: Pass) {
         if self.controls.plan.contains(&pass) {
             self.run_planned(pass);

@@ -12,6 +12,7 @@ use glam::Vec3;
 
 impl Reference {
     /// The plan that it runs.
+    #[doc(hidden)]
     pub fn plan(&self) -> &Plan {
         &self.controls.plan
     }
@@ -50,11 +51,14 @@ impl Reference {
         Ok(self.velocities[..self.particle_count()].iter().map(|&v| v.into()).collect())
     }
 
-    /// Unit vertex normals of the surfaces.
+    /// Unit vertex normals of the surfaces; empty in a scene without surfaces.
     ///
     /// # Errors
     /// None.
     pub fn read_normals(&self) -> Result<Vec<[f32; 3]>> {
+        if self.controls.scene.triangles.is_empty() {
+            return Ok(Vec::new());
+        }
         Ok(self.normals.iter().map(|&n| n.into()).collect())
     }
 

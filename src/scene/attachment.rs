@@ -77,7 +77,7 @@ pub struct Attachment {
     pub break_force: Option<f32>,
 }
 
-/// Identifies an attachment of a scene or of a backend.
+/// Identifies an attachment of a scene or of a backend. Ids of different backends are not told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AttachmentId {
     pub(crate) index: u32,

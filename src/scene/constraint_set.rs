@@ -1,9 +1,10 @@
 //! The constraints of one kind in a scene.
 
-use super::Scene;
+use super::{MaterialId, Scene};
 use crate::constraints::plasticity::{Measure, PlasticRow};
 use crate::constraints::{Distance, Kind, KindInfo, Plasticity, group, kind_index};
 use crate::error::{Error, Result};
+use crate::geometry::check_exists;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -102,6 +103,19 @@ impl ConstraintSet {
 }
 
 impl Scene {
+    /// The entry of the material table of a constraint, for [`crate::Solver::set_material`]: the stiffness of ropes, rods, soft bodies and
+    /// gases while a simulation runs. `index` is its index among those of its kind. Equal materials of builders share an entry, also
+    /// those of other parts.
+    ///
+    /// # Errors
+    /// The constraint must exist.
+    pub fn material_of<K: Kind>(&self, index: u32) -> Result<MaterialId> {
+        let set = &self.constraints[kind_index(K::INFO)];
+        let what = || format!("material_of a {} constraint", K::INFO.name);
+        check_exists(what, "constraint", &[index], set.len())?;
+        Ok(MaterialId(set.words[index as usize * K::INFO.record_words + K::INFO.material_word()]))
+    }
+
     pub(super) fn distance_count(&self) -> u32 {
         self.kind_count(Distance::INFO)
     }

@@ -14,7 +14,8 @@ pub struct Ray {
     pub origin: [f32; 3],
     /// Its direction, of any length except 0.
     pub direction: [f32; 3],
-    /// Particles that belong to no triangle are hit within this distance from the ray \[m\], at least 0.
+    /// Particles that belong to no triangle, such as those of ropes and rods, are hit within this distance from the ray \[m\], at least 0.
+    /// With 0 only triangles are hit.
     pub radius: f32,
 }
 

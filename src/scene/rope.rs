@@ -1,7 +1,7 @@
 //! Ropes: polylines of particles, held by distance constraints.
 
 use super::{Cord, Material, Particle, Scene, TetheredBody, Tethers};
-use crate::constraints::{Distance, LineBend};
+use crate::constraints::{Distance, Kind, LineBend};
 use crate::error::{Error, Result, check_finite};
 use glam::Vec3;
 use std::ops::Range;
@@ -26,6 +26,8 @@ pub struct RopeParts {
     pub segments: Range<u32>,
     /// The distance constraints against bending, between every second point.
     pub bend: Range<u32>,
+    /// The [`LineBend`] constraints of [`Cord::flexural_rigidity`], one per inner point.
+    pub line_bends: Range<u32>,
 }
 
 impl Scene {
@@ -80,7 +82,7 @@ impl Scene {
             self.push_constraint(&Distance { particles: [particle, particle + 1], rest_length }, material);
             self.cord_edges.push([particle, particle + 1]);
         }
-        let first_bend = self.distance_count();
+        let (first_bend, first_line_bend) = (self.distance_count(), self.kind_count(LineBend::INFO));
         self.push_rope_bends(rope, base, &lengths);
         let particles = base..base + points.len() as u32;
         let segments = first_segment..first_bend;
@@ -89,7 +91,8 @@ impl Scene {
             self.tethered_bodies.push(TetheredBody { particles: particles.clone(), triangles: 0..0, edges, tethers });
         }
         self.bodies.push(particles.clone());
-        Ok(RopeParts { particles, segments, bend: first_bend..self.distance_count() })
+        let line_bends = first_line_bend..self.kind_count(LineBend::INFO);
+        Ok(RopeParts { particles, segments, bend: first_bend..self.distance_count(), line_bends })
     }
 
     /// Adds the bending constraints of a rope whose first particle is `base`.

@@ -75,11 +75,12 @@ pub struct SceneFile {
     /// The settings. [`Settings::forces`] is true if the file has forces.
     pub settings: Settings,
     /// The constant force on each particle \[N\]; empty if the file has none. [`SceneFile::reference`] and
-    /// [`SceneFile::solver`] apply them.
+    /// [`SceneFile::solver`] apply them; after [`crate::Solver::reset`], call `set_forces` again.
     pub forces: Vec<[f32; 3]>,
     /// The ranges of each part, in the order of the file.
     pub parts: Vec<Part>,
-    /// The named materials.
+    /// The named materials. [`crate::Solver::set_material`] changes the `constraints` that name one; parts and attachments copy its values
+    /// ([`Scene::material_of`] finds their entries).
     pub materials: BTreeMap<String, MaterialId>,
     /// The contact materials by name; `default` always exists.
     pub contact_materials: BTreeMap<String, ContactMaterialId>,

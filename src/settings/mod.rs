@@ -37,9 +37,9 @@ pub struct Settings {
     pub substeps: u32,
     /// Sweeps over all constraints per substep, 1 to 1 000; at most 100 000 per step.
     pub iterations: u32,
-    /// Acceleration of every free particle [m/s²].
+    /// Acceleration of every free particle [m/s²], at most 1e6 in each direction.
     pub gravity: [f32; 3],
-    /// Velocity damping [1/s]: a free velocity decays as exp(−damping · t) for any substep.
+    /// Velocity damping [1/s], at least 0: a free velocity decays as exp(−damping · t) for any substep.
     pub damping: f32,
     /// Factor of a free velocity per step, greater than 0, at most 1, distributed over the substeps. It is the damping
     /// of many programs (0.99, 0.995). Unlike `damping`, it depends on `dt`.

@@ -360,6 +360,7 @@ fn error_texts_name_values_and_objects() {
     for (settings, needed) in [
         (Settings { forces: true, ..Settings::default() }, "Settings::forces = false"),
         (Settings { mean_forces: true, ..Settings::default() }, "Settings::mean_forces = false"),
+        (Settings { tether_forces: true, ..Settings::default() }, "Settings::tether_forces = false"),
         (Settings { sweep: Sweep::Jacobi, ..Settings::default() }, "Settings::sweep = Sweep::GaussSeidel"),
         (
             Settings { color_order: ColorOrder::Alternating, ..Settings::default() },

@@ -1,13 +1,13 @@
 //! Parts come and go while a simulation runs; the rest continues with the same bits.
 
 use crate::common::shapes::icosphere;
-use crate::common::{Pair, change, crumple, gpu, hanging_cloth, press};
+use crate::common::{Pair, backends, change, crumple, gpu, hanging_cloth, press};
 use std::ops::Range;
 use supple::constraints::Kind;
 use supple::gpu::{Context, VertexOutput, VertexTarget};
 use supple::{
     Attachment, AttachmentTarget, Balloon, ClothGrid, Collider, ColorOrder, ContactMaterial, ContactScale, Cord,
-    Distance, Elasticity, Error, Execution, Fabric, Material, ParticlePoint, PlasticStrain, Plasticity, Pose,
+    Distance, Elasticity, Error, Execution, Fabric, LineBend, Material, ParticlePoint, PlasticStrain, Plasticity, Pose,
     Reference, Rod, RodMaterial, Rope, RopeParts, Scene, SceneMap, SelfCollision, Settings, Shape, Skinned,
     SkinnedLimits, SkinnedPose, SoftBody, Tearing, Tethers, Wind, wgpu,
 };
@@ -430,4 +430,30 @@ fn a_torn_cloth_continues_while_another_is_removed() {
     edited.solver.reset();
     edited.reference.reset();
     edited.run(2, 1e-4, "mended");
+}
+
+/// A rope becomes stiffer while it runs: the entry of the material table of its bends is found by a constraint.
+#[test]
+fn the_material_of_a_rope_is_found_and_changes_its_stiffness() {
+    let gpu = gpu();
+    let mut scene = Scene::new();
+    let points: Vec<[f32; 3]> = (0..11).map(|k| [0.1 * k as f32, 0.0, 0.0]).collect();
+    let cord = Cord { flexural_rigidity: 1e-4, ..Cord::limp(0.1, 1e4) };
+    let rope = scene.add_rope(&Rope { points: &points, cord, tethers: None }).unwrap();
+    assert_eq!((rope.segments.len(), rope.line_bends.clone()), (10, 0..9));
+    scene.pin(0).unwrap();
+    scene.pin(1).unwrap();
+    let id = scene.material_of::<LineBend>(rope.line_bends.start).unwrap();
+    assert_eq!(scene.material_of::<LineBend>(8), Ok(id));
+    assert_ne!(scene.material_of::<Distance>(0), Ok(id));
+    let error = scene.material_of::<LineBend>(9).unwrap_err().to_string();
+    assert_eq!(error, "material_of a line bend constraint names constraint 9, but there are only 9");
+    for mut own in backends(&gpu, &scene, Settings { damping: 5.0, ..Settings::default() }) {
+        own.step(120);
+        let limp = own.read_positions().unwrap()[10][1];
+        own.set_material(id, Material::compliant(1e-4)).unwrap();
+        own.step(240);
+        let stiff = own.read_positions().unwrap()[10][1];
+        assert!(limp < -0.5 && stiff > 0.5 * limp, "{}: {limp} m, then {stiff} m", own.name());
+    }
 }

@@ -54,6 +54,9 @@ fn a_ray_hits_the_first_triangle_from_either_side_with_the_weights_of_the_point(
     // Behind the origin, and beside everything.
     assert_eq!(scene.pick(&ray([0.0, 1.0, 0.0], [0.0, 1.0, 0.0]), positions), Ok(None));
     assert_eq!(scene.pick(&ray([5.0, 1.0, 0.0], [0.0, -1.0, 0.0]), positions), Ok(None));
+    // A radius of 0 hits no rope.
+    let thin = Ray { radius: 0.0, ..ray([3.0 + 1e-6, 1.0, 0.5], [0.0, -1.0, 0.0]) };
+    assert_eq!(scene.pick(&thin, positions), Ok(None));
 }
 
 #[test]
@@ -82,6 +85,7 @@ fn the_hit_of_a_solver_is_at_its_current_positions_and_fits_an_attachment() {
     let ray = Ray { origin: [x, y + 2.0, z], direction: [0.0, -1.0, 0.0], radius: 0.0 };
     let hit = solver.pick(&ray).unwrap().expect("the cloth is hit");
     assert_eq!((hit.particle, Ok(Some(hit))), (40, scene.pick(&ray, &positions)));
+    assert_eq!(solver.pick_at(&ray, &positions), Ok(Some(hit)));
     solver.attach(Attachment::new(hit.point, AttachmentTarget::Space([x, y, z]))).unwrap();
     solver.step(5);
     let after = solver.read_positions().unwrap()[40];

@@ -121,6 +121,24 @@ impl Interleaved {
     }
 }
 
+#[test]
+fn an_output_of_velocities_equals_those_of_the_solver_bit_for_bit() {
+    let (gpu, tube) = (gpu(), Tube::new(5));
+    let (scene, particles) = tube.scene();
+    let mut solver = solver(&gpu, &scene, Settings::default());
+    let own = Interleaved::new(&gpu, particles.len());
+    let velocities = own.target(2, Float32x4);
+    solver.add_vertex_output(&VertexOutput { vertices: &particles, velocities, ..VertexOutput::EMPTY }).unwrap();
+    solver.step(7);
+    let (words, expected) = (words(&gpu, &own.buffer), solver.read_velocities().unwrap());
+    let vertices = words[Interleaved::BASE..].chunks_exact(Interleaved::STRIDE);
+    for (vertex, &particle) in vertices.zip(&particles) {
+        assert_eq!(vertex[2..5], expected[particle as usize].map(f32::to_bits), "particle {particle}");
+        assert_eq!((vertex[5], vertex[1], vertex[6]), (0, UNTOUCHED, UNTOUCHED));
+    }
+    assert!(expected.iter().flatten().any(|&component| component != 0.0));
+}
+
 /// The tangents in f64, from the definition: ∂x/∂u of each triangle times the magnitude of its area in texture coordinates.
 fn expected_tangents(tube: &Tube, particles: &[u32], positions: &[[f32; 3]], normals: &[[f32; 3]]) -> Vec<DVec3> {
     let mut sums = vec![DVec3::ZERO; particles.len()];
@@ -529,6 +547,9 @@ fn a_bad_bound_mesh_is_an_error() {
     let both = VertexOutput { vertices: &[0], positions: buffer.target(0, Float32x3), ..tangents };
     let far = BoundMesh { vertices: vec![BoundVertex { particles: [0, 1, 60], ..BoundVertex::default() }] };
     let far = VertexOutput { bound: Some(&far), positions: buffer.target(0, Float32x3), ..VertexOutput::EMPTY };
+    let velocities = VertexOutput { velocities: buffer.target(0, Float32x3), tangents: None, ..tangents };
+    let error = solver.add_vertex_output(&velocities).unwrap_err().to_string();
+    assert_eq!(error, "a vertex output of velocities needs VertexOutput::vertices instead of bound ones");
     assert!(matches!(solver.add_vertex_output(&tangents), Err(Error::NotEnabled { .. })));
     assert!(matches!(solver.add_vertex_output(&both), Err(Error::LengthMismatch { .. })));
     assert!(matches!(solver.add_vertex_output(&far), Err(Error::IndexOutOfRange { index: 60, .. })));
