@@ -64,7 +64,7 @@ fn divide_pair(row: vec4u) {
     }
     let first = contact_particles[particles.x];
     let second = contact_particles[particles.z];
-    let thickness = pair_thickness(kind, particles, first.w & 0xffu, second.w & 0xffu);
+    let thickness = pair_thickness(kind, particles, material_of(first.w), material_of(second.w));
     let cut = cuts(kind, p, e, thickness, ROUND < DIVISION_ROUNDS - 1u, params.zero);
     var marks: vec4u;
     for (var k = 0u; k < 4u; k++) {

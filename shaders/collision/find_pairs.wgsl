@@ -1,6 +1,6 @@
 // Lists the pairs of elements that may come nearer than thickness + margin before the next search. Pairs of fast
 // elements are listed too; only the time of impact decides whether they collide.
-// One thread per searching element: isolated particles and edges in the order of the cells, then all particles, which
+// One thread per searching element: particles of no triangle and edges in the order of the cells, then all particles, which
 // search for triangles. A thread visits the cells around its element, or around the path of a fast element: in the
 // grid of its level and in those of higher levels nearby. Fast particles also visit the grid of level 0.
 // Reads the sorted elements. Appends pairs in any order with an atomic counter; later passes sum integers, so results
@@ -88,14 +88,14 @@ fn other_at(place: u32, kind: u32) -> Other {
 fn find_pairs(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     // Neighbouring threads of this group visit the same cells.
-    let sorted_count = contact_params.query_end - contact_params.alone_first;
+    let sorted_count = contact_params.query_end - contact_params.sphere_first;
     var query: Query;
     if i < sorted_count {
-        let is_edge = i >= contact_params.alone_end - contact_params.alone_first;
+        let is_edge = i >= contact_params.particle_end - contact_params.sphere_first;
         let kind = select(PARTICLES, EDGES, is_edge && !ONLY_PARTICLES);
         let own = other_at(i, kind);
         query = query_of(kind, own.particles.xy, own.center, head_at(i).level);
-    } else if !ONLY_PARTICLES && i - sorted_count < contact_params.alone_end {
+    } else if !ONLY_PARTICLES && i - sorted_count < contact_params.particle_end {
         query = query_of(VERTEX_TRIANGLE, elements[i - sorted_count].xx, vec3f(), 0u);
     } else {
         return;
@@ -338,14 +338,18 @@ fn is_edge_near(query: Query, other: Other, gap: f32) -> bool {
     return query.is_fast || edges(p, params.zero).distance < gap;
 }
 
-// Lists a pair unless its materials do not collide, it is near at rest, or it cannot meet before the next search.
+// Lists a pair unless its materials do not collide, it meets at a seam, it is near at rest, or it cannot meet before the
+// next search.
 fn list(query: Query, other: vec3u) {
     let particles = members(query, other);
     let third = contact_particles[particles.z];
     let left = material_of(query.contact.w);
     let right = material_of(third.w);
-    if left == UNTOUCHABLE || right == UNTOUCHABLE
-        || !touch(contact_params.materials[left], contact_params.materials[right]) {
+    // Edges without triangles meet each other as edges.
+    let are_cords = query.kind == PARTICLES && !ONLY_PARTICLES && (query.contact.w & third.w & CORD) != 0u;
+    if are_cords || left == UNTOUCHABLE || right == UNTOUCHABLE
+        || !touch(contact_params.materials[left], contact_params.materials[right])
+        || are_sewn(query.kind, particles) {
         return;
     }
     let thickness = pair_thickness(query.kind, particles, left, right);

@@ -64,10 +64,13 @@ fn test_pair(pair: Pair) {
     }
     let first = contact_particles[edge.x];
     let second = contact_particles[triangle.x];
-    let left = first.w & 0xffu;
-    let right = second.w & 0xffu;
+    let left = material_of(first.w);
+    let right = material_of(second.w);
     if !edge_crossing(p, params.zero).is_there || left == UNTOUCHABLE || right == UNTOUCHABLE
         || !touch(contact_params.materials[left], contact_params.materials[right]) {
+        return;
+    }
+    if are_sewn(EDGES, vec4u(edge, triangle.xy)) || are_sewn(EDGES, vec4u(edge, triangle.zz)) {
         return;
     }
     if (first.w >> 8u) == (second.w >> 8u) && intersects_at_rest(particles, left, right) {
@@ -97,12 +100,12 @@ fn test_pair(pair: Pair) {
 
 // Returns the opposite vertices of the triangles at an edge.
 fn wings_of(edge: u32) -> vec2u {
-    return elements[contact_params.insert_end + edge - contact_params.alone_end].xy;
+    return elements[contact_params.insert_end + edge - contact_params.particle_end].xy;
 }
 
 // Returns the index of an edge among the elements, from its particles, by binary search.
 fn index_of(ends: vec2u) -> u32 {
-    var first = contact_params.alone_end;
+    var first = contact_params.particle_end;
     var end = contact_params.query_end;
     while end - first > 1u {
         let middle = first + (end - first) / 2u;
@@ -128,7 +131,7 @@ struct Element {
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn intersections_find(@builtin(global_invocation_id) id: vec3u) {
-    let index = contact_params.alone_end + thread_index(id);
+    let index = contact_params.particle_end + thread_index(id);
     if index >= contact_params.insert_end {
         return;
     }

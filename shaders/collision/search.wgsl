@@ -89,8 +89,8 @@ fn begin_search() {
         return;
     }
     // Neither followers nor particles in reserve.
-    let samples = min(contact_params.alone_end, 64u);
-    let stride = contact_params.alone_end / max(samples, 1u);
+    let samples = min(contact_params.particle_end, 64u);
+    let stride = contact_params.particle_end / max(samples, 1u);
     var sum = vec3f();
     for (var k = 0u; k < samples; k++) {
         // Particles with non-finite displacements are quarantined later and are excluded.
@@ -159,7 +159,7 @@ fn cell_of(kind: u32, own: ElementState) -> u32 {
 fn search_count_cells(@builtin(global_invocation_id) id: vec3u) {
     let i = thread_index(id);
     // Particles are the first elements.
-    if !AT_END && i < contact_params.alone_end {
+    if !AT_END && i < contact_params.particle_end {
         record_speed(speed_of_particle(elements[i].x));
     }
     let index = contact_params.insert_first + i;
@@ -224,8 +224,8 @@ fn search_allocate_cells(
 // Reserves a range of sorted elements for a block, and returns its start. The elements of a type are contiguous.
 fn reserved(block: u32, count: u32) -> u32 {
     let kind = block * BLOCK / contact_params.table_size;
-    let firsts = vec3u(contact_params.alone_first, contact_params.alone_end, contact_params.query_end);
-    let start = firsts[kind] - contact_params.alone_first + atomicAdd(&contact_status.allocated[kind], count);
+    let firsts = vec3u(contact_params.sphere_first, contact_params.particle_end, contact_params.query_end);
+    let start = firsts[kind] - contact_params.sphere_first + atomicAdd(&contact_status.allocated[kind], count);
     atomicStore(&cells[contact_params.block_starts + block], start);
     return start;
 }

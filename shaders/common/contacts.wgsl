@@ -15,8 +15,8 @@ struct ContactParams {
     insert_first: u32,
     insert_end: u32,
     query_end: u32,
-    alone_first: u32,
-    alone_end: u32,
+    sphere_first: u32,
+    particle_end: u32,
     reach: f32,
     anchored: u32,
     coarse: u32,
@@ -68,7 +68,9 @@ const TWO_SIDED = 2u;
 const DISABLED = 4u;
 // The other shapes are in shaders/collision/collide/shapes.wgsl.
 const HALF_SPACE = 0u;
-const UNTOUCHABLE = 255u;
+const UNTOUCHABLE = 127u;
+// Flag beside the contact material: a particle of edges without triangles.
+const CORD = 128u;
 
 // State that only the GPU writes. Counterpart: `ContactStatus` in src/gpu/contacts/status.rs.
 struct ContactStatus {
@@ -184,7 +186,7 @@ fn touch(a: vec4u, b: vec4u) -> bool {
 
 // Returns the contact material of a particle. `word` is the last word of its row in contact_particles.
 fn material_of(word: u32) -> u32 {
-    return word & 0xffu;
+    return word & UNTOUCHABLE;
 }
 
 // True if particles have scales of thickness and friction. Counterpart: src/collision/scale.rs.

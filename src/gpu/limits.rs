@@ -55,7 +55,8 @@ fn limits(
     let of_contacts = [
         scene.triangles.len() as u64 * triangle,
         particles * collider_contact,
-        particles * 16 + scene.contact_scales.len() as u64 * 4,
+        // With seams, which may begin while running.
+        particles * 20 + scene.contact_scales.len() as u64 * 4,
     ];
     let sizes = sizes(scene).map(|(_, size)| size).into_iter().chain(of_contacts).chain([collider_data_bytes(scene)]);
     // A split constraint stores a vec4 for each of its particles.

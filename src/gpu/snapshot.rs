@@ -276,6 +276,7 @@ impl Solver {
         self.upload_settings();
         let controls = &self.controls;
         self.upload_torn();
+        self.contacts.write_seams(&self.queue, controls);
         self.write(&self.buffers.pins, 0, &controls.pins);
         self.write_attachment_order();
         self.upload_skinning();

@@ -84,9 +84,15 @@ impl Solver {
     /// As [`Solver::set_constraint`].
     pub fn set_constraints<K: Kind>(&mut self, first: u32, constraints: &[K]) -> Result<()> {
         // Before buffers are made.
-        self.controls.checked_constraints(first, constraints)?;
+        let (_, parameters) = self.controls.checked_constraints(first, constraints)?;
         self.upload_records(kind_index(K::INFO))?;
-        let ChangedConstraints { kind, words, plastic, other } = self.controls.set_constraints(first, constraints)?;
+        self.begin_seams(kind_index(K::INFO), &parameters)?;
+        let ChangedConstraints { kind, words, plastic, other, seams } =
+            self.controls.set_constraints(first, constraints)?;
+        if seams {
+            self.contacts.write_seams(&self.queue, &self.controls);
+            self.mark_stale();
+        }
         if other {
             // Happens at most once per kind. Fails only on a lost device.
             let (store, compiled, keep_lambdas) = (&self.store, &self.controls.compiled, self.keep_lambdas);
@@ -101,6 +107,19 @@ impl Solver {
             self.write(&buffers.plastic[0], place, &compiled.plastic[place..=place]);
             self.write(&buffers.plastic[1], place, &[PlasticState::default()]);
         }
+        Ok(())
+    }
+
+    /// Makes contacts with room for seams if parameters close the first one.
+    fn begin_seams(&mut self, kind: usize, parameters: &[Vec<u32>]) -> Result<()> {
+        if !self.controls.begin_seams(kind, parameters) || self.controls.settings.self_collision.is_none() {
+            return Ok(());
+        }
+        if let Err(error) = self.remake_contacts() {
+            self.controls.seams.clear();
+            return Err(error);
+        }
+        self.upload_params();
         Ok(())
     }
 

@@ -24,7 +24,7 @@ impl Reference {
         self.contacts.crossings.clear();
         self.contacts.tangled.fill(0);
         let contact_elements = &self.controls.compiled.contact_elements;
-        let [_, _, edge_first, triangle_first, end] = contact_elements.firsts;
+        let [.., edge_first, triangle_first, end] = contact_elements.firsts;
         let x = |i: u32| self.positions[i as usize];
         let scale = 1.0 / self.contacts.radii[2].max(1e-6);
         let bounds = |particles: &[u32]| {
@@ -50,7 +50,8 @@ impl Reference {
             }
             for triangle in cells(bounds(&[a, b])).filter_map(|cell| grid.get(&cell)).flatten() {
                 let [c, d, e, _] = contact_elements.elements[*triangle as usize];
-                let shared = [c, d, e].into_iter().any(|corner| corner == a || corner == b);
+                let shared = [c, d, e].into_iter().any(|corner| corner == a || corner == b)
+                    || self.controls.are_sewn(&[a, b], &[c, d, e]);
                 let may = self.contact_params.touch(contact_elements.material(a), contact_elements.material(c));
                 let particles = [a, b, c, d, e];
                 let p = particles.map(|i| x(i) - x(a));

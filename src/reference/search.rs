@@ -154,7 +154,7 @@ impl Reference {
     /// Writes the drift and the tracked particles.
     fn track(&mut self) {
         // Neither followers nor particles in reserve.
-        let particles = &self.controls.compiled.contact_elements.elements[..self.contact_params.alone_end as usize];
+        let particles = &self.controls.compiled.contact_elements.elements[..self.contact_params.particle_end as usize];
         let samples = particles.len().min(SAMPLES);
         let stride = particles.len() / samples.max(1);
         // Non-finite displacements are excluded; `velocity` quarantines the particle.
@@ -183,7 +183,7 @@ impl Reference {
         self.contacts.wide_excess = self.wide_excess();
         let mut counts = [0; SPEED_CLASSES as usize];
         let mut fastest = 0f32;
-        for element in &self.controls.compiled.contact_elements.elements[..self.contact_params.alone_end as usize] {
+        for element in &self.controls.compiled.contact_elements.elements[..self.contact_params.particle_end as usize] {
             let speed = self.speed([element[0]; 3]);
             fastest = fastest.max(speed);
             counts[self.contact_params.speed_class(speed) as usize] += 1;

@@ -2,8 +2,8 @@
 
 use super::events::Events;
 use super::{Reference, contacts};
-use crate::constraints::Kind;
 use crate::constraints::plasticity::PlasticState;
+use crate::constraints::{Kind, kind_index};
 use crate::error::Result;
 use crate::geometry::vector::{kept_of_position, two_sum};
 use crate::scene::{Material, MaterialId};
@@ -88,7 +88,17 @@ impl Reference {
     /// # Errors
     /// See there.
     pub fn set_constraints<K: Kind>(&mut self, first: u32, constraints: &[K]) -> Result<()> {
+        let (_, parameters) = self.controls.checked_constraints(first, constraints)?;
+        if self.controls.begin_seams(kind_index(K::INFO), &parameters)
+            && self.controls.settings.self_collision.is_some()
+        {
+            self.contacts = contacts::Contacts::new(self.particle_count());
+            self.forget_collider_forces();
+        }
         let changed = self.controls.set_constraints(first, constraints)?;
+        if changed.seams {
+            self.mark_stale();
+        }
         for place in changed.plastic {
             self.plastic[changed.kind][place] = PlasticState::default();
         }

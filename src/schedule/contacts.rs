@@ -9,21 +9,24 @@ use glam::Vec3;
 pub(crate) const TYPES: usize = 3;
 
 /// Contact material of a particle without contacts: a follower, or one in reserve for a tear.
-pub(crate) const UNTOUCHABLE: u32 = 0xff;
+pub(crate) const UNTOUCHABLE: u32 = 0x7f;
+
+/// Flag beside the contact material: a particle of edges without triangles, as of a rope.
+const CORD: u32 = 0x80;
 
 /// The elements of collision. They change at tears of cloth only.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ContactElements {
-    /// By particle: rest position (bits), and in the last word its contact material, with its body in the upper 24
-    /// bits.
+    /// By particle: rest position (bits), and in the last word its contact material and [`CORD`], with its body in the upper
+    /// 24 bits.
     pub particles: Vec<[u32; 4]>,
     /// Bit k is 1 if a particle has contact material k.
     pub materials: u32,
-    /// Three particles and a type, in this order: particles of a surface or an edge, isolated particles, edges,
+    /// Three particles and a type, in this order: particles of triangles, of edges only, isolated particles, edges,
     /// triangles.
     pub elements: Vec<[u32; 4]>,
-    /// The first element of each of these four groups, and the end.
-    pub firsts: [u32; 5],
+    /// The first element of each of these five groups, and the end.
+    pub firsts: [u32; 6],
     /// By edge, the third corners of up to two adjacent triangles, else [`NO_WING`]; for ropes always.
     pub wings: Vec<[u32; 2]>,
     /// By type, distance of the center of an element from its particles at rest \[m\]: the bound of the smallest
@@ -86,7 +89,7 @@ fn wings(triangles: &[[u32; 3]], places: &[u32], edge_count: usize) -> Vec<[u32;
 }
 
 /// See [`ContactElements::radii`].
-fn radii(scene: &Scene, elements: &[[u32; 4]], firsts: [u32; 5]) -> [[f32; 2]; TYPES] {
+fn radii(scene: &Scene, elements: &[[u32; 4]], firsts: [u32; 6]) -> [[f32; 2]; TYPES] {
     let rest = |particle: u32| Vec3::from(scene.rest_positions[particle as usize]);
     let radius = |&[a, b, c, of]: &[u32; 4]| {
         let center = center([rest(a), rest(b), rest(c)], of);
@@ -101,7 +104,7 @@ fn radii(scene: &Scene, elements: &[[u32; 4]], firsts: [u32; 5]) -> [[f32; 2]; T
         let (_, &mut eighth, larger) = radii.select_nth_unstable_by(eighth, f32::total_cmp);
         [eighth, larger.iter().copied().fold(eighth, f32::max)]
     };
-    [[0.0; 2], radii_of(firsts[2], firsts[3]), radii_of(firsts[3], firsts[4])]
+    [[0.0; 2], radii_of(firsts[3], firsts[4]), radii_of(firsts[4], firsts[5])]
 }
 
 impl ContactElements {
@@ -117,36 +120,40 @@ impl ContactElements {
             };
             [x, y, z, bodies[particle] << 8 | material]
         };
-        let particles: Vec<[u32; 4]> = (0..count).map(row).collect();
+        let mut particles: Vec<[u32; 4]> = (0..count).map(row).collect();
         let triangles = distinct_triangles(scene);
         let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
         let ends = sides.chain(scene.cord_edges.iter().copied()).map(|[a, b]| (a.min(b), a.max(b)));
         // The sides of triangle i are the edges at `places[3 i..]`.
         let Distinct { values: edges, places } = Distinct::new(count, ends);
-        let mut covered = vec![false; count];
-        edges.iter().flat_map(|&(a, b)| [a, b]).for_each(|particle| covered[particle as usize] = true);
-        let (surface, alone): (Vec<u32>, Vec<u32>) =
-            (0..count as u32).filter(|&particle| !scene.is_contactless(particle)).partition(|&i| covered[i as usize]);
+        // By particle: 0 in triangles, 1 in edges only, 2 in neither.
+        let mut groups = vec![2; count];
+        edges.iter().flat_map(|&(a, b)| [a, b]).for_each(|particle| groups[particle as usize] = 1);
+        triangles.iter().flatten().for_each(|&particle| groups[particle as usize] = 0);
         let mut elements = Vec::with_capacity(count + edges.len() + triangles.len());
-        let mut firsts = [0; 5];
-        elements.extend(surface.iter().map(|&i| [i, i, i, 0]));
-        firsts[1] = elements.len() as u32;
-        elements.extend(alone.iter().map(|&i| [i, i, i, 0]));
-        firsts[2] = elements.len() as u32;
+        let mut firsts = [0; 6];
+        for group in 0..3 {
+            let own = (0..count as u32).filter(|&i| groups[i as usize] == group && !scene.is_contactless(i));
+            elements.extend(own.map(|i| [i, i, i, 0]));
+            firsts[group + 1] = elements.len() as u32;
+        }
+        for &[cord, ..] in &elements[firsts[1] as usize..firsts[2] as usize] {
+            particles[cord as usize][3] |= CORD;
+        }
         elements.extend(edges.iter().map(|&(a, b)| [a, b, b, 1]));
-        firsts[3] = elements.len() as u32;
-        elements.extend(triangles.iter().map(|&[a, b, c]| [a, b, c, 2]));
         firsts[4] = elements.len() as u32;
+        elements.extend(triangles.iter().map(|&[a, b, c]| [a, b, c, 2]));
+        firsts[5] = elements.len() as u32;
         let wings = wings(&triangles, &places, edges.len());
         let radii = radii(scene, &elements, firsts);
-        let used = |row: &[u32; 4]| Some(row[3] & 0xff).filter(|&material| material != UNTOUCHABLE);
+        let used = |row: &[u32; 4]| Some(row[3] & UNTOUCHABLE).filter(|&material| material != UNTOUCHABLE);
         let materials = particles.iter().filter_map(used).fold(0, |mask, material| mask | 1 << material);
         Self { particles, materials, elements, firsts, wings, radii }
     }
 
     /// True if a surface has triangles.
     pub fn has_triangles(&self) -> bool {
-        self.firsts[3] < self.firsts[4]
+        self.firsts[4] < self.firsts[5]
     }
 
     /// The triangles: three particles each, and the edges that are borders of the surface: bit k is 1 for the edge
@@ -186,7 +193,12 @@ impl ContactElements {
 
     /// The contact material of a particle.
     pub fn material(&self, particle: u32) -> u32 {
-        self.particles[particle as usize][3] & 0xff
+        self.particles[particle as usize][3] & UNTOUCHABLE
+    }
+
+    /// True if a particle is in edges, but not in triangles.
+    pub fn is_cord(&self, particle: u32) -> bool {
+        self.particles[particle as usize][3] & CORD != 0
     }
 }
 

@@ -177,6 +177,7 @@ impl Controls {
                 return Err(damaged(format!("it changes constraint {index} of kind {kind}, which does not exist")));
             }
         }
+        self.renew_seams();
         Ok(())
     }
 

@@ -62,10 +62,11 @@ pub(crate) struct ContactParams {
     pub insert_end: u32,
     /// End of the range of elements that query the grid; it begins at 0.
     pub query_end: u32,
-    /// First isolated particle: a particle of no surface and no edge. They are stored before the edges.
-    pub alone_first: u32,
-    /// End of the particles, isolated ones included.
-    pub alone_end: u32,
+    /// First particle that meets others as a sphere: particles of no triangle, if some are isolated. They are stored before the
+    /// edges.
+    pub sphere_first: u32,
+    /// End of the particles.
+    pub particle_end: u32,
     /// Search distance between particles \[m\]: thickness, [`Self::margin`] for deviation and for the motion in the
     /// substep of the search. The predicted approach is added.
     pub reach: f32,
@@ -160,10 +161,10 @@ fn cell_sizes(elements: &ContactElements, reach: f32) -> ([f32; TYPES], [[f32; 4
     ([path_size, (2.1 * radii[1]).max(reach), (2.1 * radii[2]).max(reach)], inverse_cells)
 }
 
-/// The elements of a search, in the order of [`ContactElements`]: isolated particles, edges, triangles.
+/// The elements of a search, in the order of [`ContactElements`]: particles that are spheres, edges, triangles.
 #[derive(Clone, Copy)]
 struct SearchedElements {
-    alone_first: u32,
+    sphere_first: u32,
     edge_first: u32,
     /// The end of the elements that search for others.
     query_end: u32,
@@ -173,24 +174,26 @@ struct SearchedElements {
 
 impl SearchedElements {
     fn new(contact_elements: &ContactElements, surfaces: bool) -> Self {
-        let [_, alone_first, edge_first, triangle_first, end] = contact_elements.firsts;
-        // At the particle level all particles are isolated.
-        let (alone_first, query_end, insert_end) =
-            if surfaces { (alone_first, triangle_first, end) } else { (0, edge_first, edge_first) };
-        Self { alone_first, edge_first, query_end, insert_end }
+        let [_, cord_first, alone_first, edge_first, triangle_first, end] = contact_elements.firsts;
+        // Edges meet each other, so particles of edges only need no spheres without isolated particles.
+        let sphere_first = if alone_first < edge_first { cord_first } else { edge_first };
+        // At the particle level all particles are spheres.
+        let (sphere_first, query_end, insert_end) =
+            if surfaces { (sphere_first, triangle_first, end) } else { (0, edge_first, edge_first) };
+        Self { sphere_first, edge_first, query_end, insert_end }
     }
 
     /// The threads of each pass of the search in the form of the uniform buffer, for this number of particles, of coarse
     /// cells and of blocks of cells.
     fn threads(self, particles: u32, cells: u32, blocks: u32, surfaces: bool) -> [[u32; 4]; 2] {
-        let Self { alone_first, edge_first, query_end, insert_end } = self;
-        let inserted = insert_end - alone_first;
+        let Self { sphere_first, edge_first, query_end, insert_end } = self;
+        let inserted = insert_end - sphere_first;
         let threads = |pass| match pass {
             SearchPass::ClearCells => particles.max(inserted).max(cells).max(SPEED_CLASSES),
             SearchPass::CountCells => edge_first.max(inserted),
             SearchPass::AllocateCells => WORKGROUP * blocks.max(cells.div_ceil(ALLOCATING_THREADS)),
             SearchPass::SortIntoCells => inserted,
-            SearchPass::FindPairs => (query_end - alone_first) + if surfaces { edge_first } else { 0 },
+            SearchPass::FindPairs => (query_end - sphere_first) + if surfaces { edge_first } else { 0 },
             SearchPass::FinishSearch => 0,
         };
         let mut rows = [[0; 4]; 2];
@@ -216,8 +219,8 @@ impl ContactParams {
         let surfaces = level == SelfCollisionLevel::Surfaces;
         let margin = margin * thickness;
         let elements = SearchedElements::new(contact_elements, surfaces);
-        let SearchedElements { alone_first, edge_first, query_end, insert_end } = elements;
-        let largest = (edge_first - alone_first).max(query_end - edge_first).max(insert_end - query_end);
+        let SearchedElements { sphere_first, edge_first, query_end, insert_end } = elements;
+        let largest = (edge_first - sphere_first).max(query_end - edge_first).max(insert_end - query_end);
         let quantum = (thickness.log2().floor() - 24.0).exp2();
         let table_size = 2 * largest.next_power_of_two().max(BLOCK / 2);
         let (tables, coarse) = if surfaces { (3, coarse_cells(insert_end)) } else { (1, 1) };
@@ -239,11 +242,11 @@ impl ContactParams {
             thickness,
             table_size,
             tables,
-            insert_first: alone_first,
+            insert_first: sphere_first,
             insert_end,
             query_end,
-            alone_first,
-            alone_end: edge_first,
+            sphere_first,
+            particle_end: edge_first,
             reach,
             anchored: u32::from(anchored),
             coarse,
@@ -336,7 +339,7 @@ impl ContactParams {
     /// Upper bound of the speed of at least 63 of 64 particles, from the number of particles in each class.
     pub fn slow(&self, counts: [u32; SPEED_CLASSES as usize]) -> f32 {
         let (mut class, mut faster) = (SPEED_CLASSES - 1, counts[SPEED_CLASSES as usize - 1]);
-        while class > 0 && faster <= self.alone_end / 64 {
+        while class > 0 && faster <= self.particle_end / 64 {
             class -= 1;
             faster += counts[class as usize];
         }

@@ -4,7 +4,7 @@
 //! backends upload: [`Params`], scaled materials, targets, tethers.
 
 use crate::collision::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId};
-use crate::constraints::{Kind, kind_index};
+use crate::constraints::{Distance, Kind, kind_index};
 use crate::error::{Error, Result, check_finite};
 use crate::geometry::check_range;
 use crate::scene::{Material, MaterialId, Scene, TetherGraph, TetherRow, follows, invert_mass};
@@ -17,6 +17,7 @@ use crate::sim::checkpoint::ChangedParameters;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::join::join;
 use crate::sim::params::Target;
+use crate::sim::seams::is_zero;
 use crate::sim::shift::Shift;
 use crate::sim::skinned::Skinning;
 use crate::sim::tearing::{TearState, check_tearing};
@@ -32,6 +33,8 @@ pub(crate) struct ChangedConstraints {
     pub plastic: Vec<usize>,
     /// True if the shaders of the kind contained the parameters as constants and must load them from now on.
     pub other: bool,
+    /// True if the seams have changed.
+    pub seams: bool,
 }
 
 /// See the [module documentation](self).
@@ -46,6 +49,8 @@ pub(crate) struct Controls {
     pub inverse_masses: Vec<f32>,
     /// Inverse masses of the scene before any change, with which the constraints are scheduled.
     pub scheduled_masses: Vec<f32>,
+    /// By particle, the lowest index of the particles at its seam; empty if there has been no seam.
+    pub seams: Vec<u32>,
     /// Particles with current inverse mass 0, in ascending order.
     pub pins: Vec<u32>,
     pub targets: Vec<Target>,
@@ -99,6 +104,7 @@ impl Controls {
             plan: Plan::default(),
             materials: Vec::new(),
             inverse_masses: Vec::new(),
+            seams: Vec::new(),
             pins: Vec::new(),
             targets: Vec::new(),
             target_of: BTreeMap::new(),
@@ -112,6 +118,7 @@ impl Controls {
             capacities,
         };
         controls.reset_to(colliders, tether_rows);
+        controls.renew_seams();
         Ok(controls)
     }
 
@@ -196,18 +203,21 @@ impl Controls {
     pub fn set_constraints<K: Kind>(&mut self, first: u32, constraints: &[K]) -> Result<ChangedConstraints> {
         let kind = kind_index(K::INFO);
         let (places, changes) = self.checked_constraints(first, constraints)?;
-        let mut changed = ChangedConstraints { kind, words: 0..0, plastic: Vec::new(), other: false };
+        let mut changed = ChangedConstraints { kind, words: 0..0, plastic: Vec::new(), other: false, seams: false };
+        let is_distance = kind == kind_index(Distance::INFO);
         for ((index, place), words) in (first..).zip(places).zip(changes) {
             let first = place * K::INFO.record_words + K::INFO.material_word() + 1;
             self.note_change(kind, index, first, &words);
             let compiled = &mut self.compiled.kinds[kind];
             let old = &mut compiled.records[first..first + words.len()];
             changed.other |= *old != words && compiled.tiling.unshare();
+            changed.seams |= is_distance && is_zero(old) != is_zero(&words);
             old.copy_from_slice(&words);
             changed.plastic.extend(compiled.set_plastic_rest(index, &words));
             let start = if changed.words.is_empty() { first } else { changed.words.start.min(first) };
             changed.words = start..changed.words.end.max(first + words.len());
         }
+        changed.seams = changed.seams && self.renew_seams();
         Ok(changed)
     }
 

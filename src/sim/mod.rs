@@ -12,6 +12,7 @@ mod orientations;
 pub(crate) mod params;
 pub(crate) mod replacing;
 mod running;
+mod seams;
 mod shift;
 pub(crate) mod skinned;
 mod targets;

@@ -29,6 +29,7 @@ impl Controls {
                 new.replace_parameters(*kind, now, &places, &changed.current);
             }
         }
+        new.renew_seams();
         let (own, old) = (&mut new.capacities, self.capacities);
         (own.pairs, own.contacts) = (own.pairs.max(old.pairs), own.contacts.max(old.contacts));
         own.growths = old.growths;

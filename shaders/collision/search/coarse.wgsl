@@ -143,7 +143,7 @@ fn end_motion(i: u32) {
 fn set_horizon() {
     var highest = SPEED_CLASSES - 1u;
     var faster = atomicLoad(&cells[contact_params.speed_classes + highest]);
-    while highest > 0u && faster <= contact_params.alone_end / 64u {
+    while highest > 0u && faster <= contact_params.particle_end / 64u {
         highest -= 1u;
         faster += atomicLoad(&cells[contact_params.speed_classes + highest]);
     }

@@ -3,7 +3,7 @@
 use super::event_passes::event_buffers;
 use super::growth::Watch;
 use super::search_passes::SearchPasses;
-use super::{Binder, Binding, Bound, Contacts, Size, scaled};
+use super::{Binder, Binding, Bound, Contacts, Size, scaled, sewn};
 use crate::error::Result;
 use crate::gpu::buffers::Buffers;
 use crate::gpu::maker::Maker;
@@ -92,7 +92,7 @@ impl PairBuffers {
         let only_particles = parameters.level == 1;
         // At the particle level only particles are searched.
         let (elements, wings) = if only_particles {
-            (&contact_elements.elements[..parameters.alone_end as usize], [].as_slice())
+            (&contact_elements.elements[..parameters.particle_end as usize], [].as_slice())
         } else {
             (contact_elements.elements.as_slice(), contact_elements.wings.as_slice())
         };
@@ -136,6 +136,7 @@ impl ContactPasses {
             particles: (Read, &contacts.particles),
             status: (Write, &contacts.status),
             constants: [("ONLY_PARTICLES", flag(only_particles)), ("SCALED", scaled(controls))],
+            sewn: ("SEWN", sewn(controls)),
         };
         let is_last = maker.flags(queue, "is_last")?;
         // No intersections and no division planes at the particle level.
@@ -206,6 +207,8 @@ pub(super) struct Bindings<'a> {
     pub particles: Binding<'a>,
     pub status: Binding<'a>,
     pub constants: [(&'a str, f64); 2],
+    /// Of the passes that list pairs and intersections.
+    pub sewn: (&'a str, f64),
 }
 
 impl Bindings<'_> {

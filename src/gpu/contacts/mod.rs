@@ -89,6 +89,8 @@ pub(super) struct Contacts {
     pub params: wgpu::Buffer,
     pub status: wgpu::Buffer,
     particles: wgpu::Buffer,
+    /// True if `particles` has room for seams.
+    is_sewn: bool,
     /// Size of these three [bytes]. Most buffers are held by passes only, so their maker counts them.
     bytes: u64,
     pub collider_passes: Option<ColliderPasses>,
@@ -127,6 +129,7 @@ impl Contacts {
             params: maker.empty("contact_params", size_of::<ContactParams>() as u64, BufferUsages::UNIFORM)?,
             status: maker.filled(queue, "contact_status", &[ContactStatus::new()], storage)?,
             particles: maker.filled(queue, "contact_particles", &rows, storage)?,
+            is_sewn: wanted && !controls.seams.is_empty(),
             bytes: 0,
             collider_passes: None,
             contact_passes: None,
@@ -175,6 +178,14 @@ impl Contacts {
         }
     }
 
+    /// Writes the seams, behind the rows and scales of all particles.
+    pub fn write_seams(&self, queue: &wgpu::Queue, controls: &Controls) {
+        if self.is_sewn {
+            let first = 16 * (controls.scene.particle_count() + controls.scene.contact_scales.len().div_ceil(4));
+            queue.write_buffer(&self.particles, first as u64, bytemuck::cast_slice(&controls.seams));
+        }
+    }
+
     /// The buffers with state that outlasts a step, for snapshots.
     pub fn state_buffers(&self, controls: &Controls) -> Vec<(&'static str, &wgpu::Buffer)> {
         let mut all = vec![("status", &self.status)];
@@ -193,9 +204,11 @@ impl Contacts {
             + self.contact_passes.as_ref().map_or(0, |contact_passes| contact_passes.bytes)
     }
 
-    /// True if the buffers and passes of colliders fit the present colliders and plan.
+    /// True if the buffers and passes fit the present colliders, plan and seams.
     pub fn fits(&self, controls: &Controls) -> bool {
-        self.collider_passes.as_ref().is_none_or(|collider_passes| collider_passes.fits(controls))
+        let sews = self.contact_passes.is_some() && !controls.seams.is_empty();
+        (self.is_sewn || !sews)
+            && self.collider_passes.as_ref().is_none_or(|collider_passes| collider_passes.fits(controls))
     }
 
     /// The pass and the size of its dispatch.
@@ -211,14 +224,21 @@ impl Contacts {
     }
 }
 
-/// The rows of the particles, and of their scales, one word each.
+/// The rows of the particles, then one word each of their scales, then of their seams, if there are any.
 fn particle_rows(controls: &Controls) -> Vec<[u32; 4]> {
-    let scales = controls.scene.contact_scales.chunks(4).map(|words| {
-        let mut row = [0; 4];
-        row[..words.len()].copy_from_slice(words);
-        row
+    let words = [&controls.scene.contact_scales, &controls.seams].into_iter().flat_map(|words| {
+        words.chunks(4).map(|words| {
+            let mut row = [0; 4];
+            row[..words.len()].copy_from_slice(words);
+            row
+        })
     });
-    controls.compiled.contact_elements.particles.iter().copied().chain(scales).collect()
+    controls.compiled.contact_elements.particles.iter().copied().chain(words).collect()
+}
+
+/// The constant SEWN: 1 if there are seams.
+fn sewn(controls: &Controls) -> f64 {
+    flag(!controls.seams.is_empty())
 }
 
 /// The constant SCALED: 1 if particles have scales of thickness and friction.

@@ -18,12 +18,14 @@ const SEARCH: &str = concat!(
 const FIND_PAIRS: &str = concat!(
     include_str!("../../../shaders/collision/find_pairs.wgsl"),
     include_str!("../../../shaders/collision/contact_sides.wgsl"),
+    include_str!("../../../shaders/collision/search/seams.wgsl"),
     include_str!("../../../shaders/collision/search/runs.wgsl")
 );
 const FINISH_SEARCH: &str = include_str!("../../../shaders/collision/finish_search.wgsl");
 const INTERSECTIONS: &str = concat!(
     include_str!("../../../shaders/collision/intersections.wgsl"),
     include_str!("../../../shaders/collision/contact_sides.wgsl"),
+    include_str!("../../../shaders/collision/search/seams.wgsl"),
     include_str!("../../../shaders/collision/search/runs.wgsl")
 );
 
@@ -88,7 +90,7 @@ impl SearchPasses {
             }
             Pass::ClearIntersections => Some((self.intersections.first()?, particles)),
             Pass::FindIntersections => {
-                Some((self.intersections.last()?, Size::Threads(parameters.insert_end - parameters.alone_end)))
+                Some((self.intersections.last()?, Size::Threads(parameters.insert_end - parameters.particle_end)))
             }
             _ => None,
         }
@@ -128,7 +130,8 @@ impl Bindings<'_> {
         let made = self.made;
         let grid = [(Read, &made.cells), (Read, &made.sorted), (Read, &made.tracked), (Read, &made.elements)];
         let pairs = [self.particles, (Write, &made.pairs), self.status];
-        self.bind("find_pairs", FIND_PAIRS, &[&self.motion[..2], &grid, &pairs], &self.constants)
+        let constants = [self.constants[0], self.constants[1], self.sewn];
+        self.bind("find_pairs", FIND_PAIRS, &[&self.motion[..2], &grid, &pairs], &constants)
     }
 
     fn finish_search(&self) -> Bound {
@@ -142,6 +145,6 @@ impl Bindings<'_> {
         let made = self.made;
         let grid = [(Read, &made.elements), (Read, &made.cells), (Read, &made.sorted), self.particles];
         let found = [(Write, &made.intersections), self.status, (Write, &made.corrections)];
-        self.bind(entry, INTERSECTIONS, &[&self.motion[..3], &grid, &found], &self.constants[1..])
+        self.bind(entry, INTERSECTIONS, &[&self.motion[..3], &grid, &found], &[self.constants[1], self.sewn])
     }
 }

@@ -182,7 +182,7 @@ impl Reference {
         let params = &self.contact_params;
         match (params.level, of) {
             (2, 1) => [Some(1), None],
-            (2, _) => [Some(2), (index >= params.alone_first).then_some(0)],
+            (2, _) => [Some(2), (index >= params.sphere_first).then_some(0)],
             _ => [Some(0), None],
         }
     }

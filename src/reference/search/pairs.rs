@@ -39,12 +39,15 @@ impl Reference {
             _ => (PairKind::Edges, [a, b, c, d]),
         };
         let shared = match kind {
-            PairKind::Particles => false,
+            // Edges without triangles meet each other as edges.
+            PairKind::Particles => params.level == 2 && contact_elements.is_cord(a) && contact_elements.is_cord(c),
             PairKind::VertexTriangle | PairKind::Crossing => a == c || a == d || a == e,
             PairKind::Edges => a == c || a == d || b == c || b == d,
         };
         let (left, right) = (contact_elements.material(a), contact_elements.material(particles[2]));
-        if shared || !params.touch(left, right) {
+        let seconds = if kind == PairKind::Edges { 2 } else { 1 };
+        let is_sewn = self.controls.are_sewn(&particles[..seconds], &particles[seconds..]);
+        if shared || is_sewn || !params.touch(left, right) {
             return None;
         }
         let thickness = self.thickness(kind, particles);
