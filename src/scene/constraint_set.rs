@@ -105,7 +105,7 @@ impl ConstraintSet {
 impl Scene {
     /// The entry of the material table of a constraint, for [`crate::Solver::set_material`]: the stiffness of ropes, rods, soft bodies and
     /// gases while a simulation runs. `index` is its index among those of its kind. Equal materials of builders share an entry, also
-    /// those of other parts.
+    /// those of other parts; segments of different lengths have different ones.
     ///
     /// # Errors
     /// The constraint must exist.

@@ -437,7 +437,7 @@ fn a_torn_cloth_continues_while_another_is_removed() {
 fn the_material_of_a_rope_is_found_and_changes_its_stiffness() {
     let gpu = gpu();
     let mut scene = Scene::new();
-    let points: Vec<[f32; 3]> = (0..11).map(|k| [0.1 * k as f32, 0.0, 0.0]).collect();
+    let points: Vec<[f32; 3]> = (0..11).map(|k| [0.125 * k as f32, 0.0, 0.0]).collect();
     let cord = Cord { flexural_rigidity: 1e-4, ..Cord::limp(0.1, 1e4) };
     let rope = scene.add_rope(&Rope { points: &points, cord, tethers: None }).unwrap();
     assert_eq!((rope.segments.len(), rope.line_bends.clone()), (10, 0..9));
