@@ -447,7 +447,7 @@ fn the_material_of_a_rope_is_found_and_changes_its_stiffness() {
     assert_eq!(scene.material_of::<LineBend>(8), Ok(id));
     assert_ne!(scene.material_of::<Distance>(0), Ok(id));
     let error = scene.material_of::<LineBend>(9).unwrap_err().to_string();
-    assert_eq!(error, "material_of a line bend constraint names constraint 9, but there are only 9");
+    assert_eq!(error, "material_of a line_bend constraint names constraint 9, but there are only 9");
     for mut own in backends(&gpu, &scene, Settings { damping: 5.0, ..Settings::default() }) {
         own.step(120);
         let limp = own.read_positions().unwrap()[10][1];
