@@ -138,7 +138,7 @@ pub(crate) fn event_bytes(capacity: u32) -> [u64; 2] {
         return [0; 2];
     }
     // At most half of a table is in use, so that searches are short.
-    let slots = u64::from((2 * capacity).next_power_of_two().max(64));
+    let slots = (2 * u64::from(capacity)).next_power_of_two().max(64);
     let rows = u64::from(capacity) * size_of::<ContactEventRow>() as u64;
     [HEADER_BYTES as u64 + rows, 2 * slots * TABLE_ENTRY_BYTES]
 }

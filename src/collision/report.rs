@@ -11,7 +11,8 @@ pub struct ColliderForce {
 
 /// Counters of contacts between particles; contacts with colliders are not included. Unless stated otherwise, they
 /// count since the start, the last reset, the last change of [`crate::Settings::self_collision`] or
-/// [`crate::Settings::contact_events`], the first contact scales, or a tear.
+/// [`crate::Settings::contact_events`], the first contact scales, the first seam that [`crate::Solver::set_constraints`] closes, a tear, or (but
+/// for `growths`) a replaced scene.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ContactReport {
@@ -60,7 +61,8 @@ pub struct ContactReport {
     /// pair list of a truncated particle is valid. Only at [`super::SelfCollisionLevel::Surfaces`].
     pub truncated: u32,
     /// Edges that passed through triangles at the end of the last step, in rounded arithmetic. The solver resolves
-    /// these intersections. `None` unless the level is [`super::SelfCollisionLevel::Surfaces`]: particle contacts allow
+    /// these intersections. Edges of ropes and rods, pairs of one body that are nearer than their thickness at rest, and elements that
+    /// meet at a seam are not included. `None` unless the level is [`super::SelfCollisionLevel::Surfaces`]: particle contacts allow
     /// edges to cross, and only [`crate::scene::count_intersections`] counts them, on the host.
     pub crossings: Option<u32>,
 }

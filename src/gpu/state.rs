@@ -80,6 +80,9 @@ impl Solver {
     /// Changes the parameters of consecutive constraints from index `first` on with one upload, such as rest lengths that grow
     /// or shrink over time. Tethers keep the lengths of the scene. An error changes none.
     ///
+    /// The first [`crate::Distance`] that gets the rest length 0 makes a seam, which resets contacts between particles and their
+    /// friction anchors, collider forces and the counters of [`crate::ContactReport`].
+    ///
     /// # Errors
     /// As [`Solver::set_constraint`].
     pub fn set_constraints<K: Kind>(&mut self, first: u32, constraints: &[K]) -> Result<()> {

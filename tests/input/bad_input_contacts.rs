@@ -694,6 +694,8 @@ fn required_limits_include_contacts() {
     // Half as many contacts as pairs, of 80 bytes; the grid of the surface level.
     assert!(needed(&scene, few(SelfCollisionLevel::Particles, 12)) >= 1_700_000 * 6 * 80);
     assert!(needed(&scene, few(SelfCollisionLevel::Surfaces, 3)) >= 1_700_000 * 11 * 16);
+    // Invalid settings are an error of the solver.
+    assert!(needed(&scene, Settings { contact_events: u32::MAX, ..Settings::default() }) > 1 << 30);
     let events = Settings { contact_events: 1 << 20, ..Settings::default() };
     assert!(needed(&scene, events) >= 2 * 2 * (1 << 20) * 48);
     scene.add_collider(Collider::default()).unwrap();
