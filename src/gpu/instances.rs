@@ -4,6 +4,7 @@ use super::guarded;
 use super::instance_colliders::InstanceColliders;
 use super::instance_pool::{Buffers, WorkgroupLayout, required_limits};
 use super::maker::Maker;
+use super::real_time::RealTime;
 use super::recorder::Recorder;
 use super::shift::ShiftPass;
 use super::stage::Stage;
@@ -80,6 +81,7 @@ pub struct Instances {
     pub(super) colliders: Option<InstanceColliders>,
     /// True if a step was recorded since the host last moved the colliders to their targets.
     pub(super) colliders_moved: AtomicBool,
+    pub(super) real_time: RealTime,
 }
 
 impl Instances {

@@ -2,6 +2,7 @@
 
 use super::instance_pool::{Buffers, WorkgroupLayout, check_limits, make_normals, make_run};
 use super::instances::Instances;
+use super::real_time::RealTime;
 use super::store::PipelineStore;
 use crate::error::Result;
 use crate::instancing::pool::InstancePool;
@@ -106,6 +107,7 @@ impl Instances {
             shift: None,
             colliders: None,
             colliders_moved: AtomicBool::new(false),
+            real_time: RealTime::default(),
         };
         instances.write_words(0..instances.pool.words.len());
         instances.upload_settings();

@@ -36,6 +36,7 @@ mod profile;
 mod readback;
 #[cfg(not(target_arch = "wasm32"))]
 mod reading;
+mod real_time;
 mod recorder;
 mod remaking;
 mod replacing;

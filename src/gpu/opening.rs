@@ -6,8 +6,9 @@ use super::contacts::Contacts;
 use super::context::is_software;
 use super::limits::{check_device, check_sizes};
 use super::pipelines::Pipelines;
+use super::real_time::RealTime;
 use super::recorder::PingPong;
-use super::solver::{CATCH_UP_LIMIT, Solver};
+use super::solver::Solver;
 use super::store::PipelineStore;
 use super::suited::suited;
 use crate::error::{Error, Result};
@@ -154,8 +155,7 @@ impl Solver {
             ping_pong: PingPong::default(),
             recorded_substep: settings.substep(),
             recorded_substeps: settings.substeps,
-            accumulator: 0.0,
-            catch_up_limit: CATCH_UP_LIMIT,
+            real_time: RealTime::default(),
             derived_is_stale: false,
             shift: None,
             vertex_outputs: Default::default(),

@@ -103,7 +103,7 @@ impl Solver {
         self.store.guarded_async(carry).await?;
         new.vertex_outputs = self.vertex_outputs.emptied();
         (new.auto, new.user_settings, new.steps) = (auto, self.user_settings, self.steps);
-        (new.accumulator, new.catch_up_limit) = (self.accumulator, self.catch_up_limit);
+        new.real_time = self.real_time;
         (new.recorded_substep, new.recorded_substeps) = (self.recorded_substep, self.recorded_substeps);
         new.derived_is_stale = true;
         *self = new;

@@ -7,7 +7,7 @@ use super::readback::{Readback, decode_vectors};
 use super::solver::Solver;
 use crate::collision::events::event_bytes;
 use crate::collision::{ColliderForce, ContactEvents, ContactReport};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::instancing::InstanceId;
 use crate::scene::{Ray, RayHit};
 use crate::sim::Diagnostics;
@@ -16,6 +16,17 @@ impl Solver {
     /// Requests the positions \[m\] at this point of the encoder.
     pub fn request_positions(&self, encoder: &mut wgpu::CommandEncoder) -> Readback<Vec<[f32; 3]>> {
         self.request_vectors(encoder, &self.buffers.positions)
+    }
+
+    /// Requests the normals at this point of the encoder.
+    ///
+    /// # Errors
+    /// [`Error::NotEnabled`] in a scene without surfaces.
+    pub fn request_normals(&self, encoder: &mut wgpu::CommandEncoder) -> Result<Readback<Vec<[f32; 3]>>> {
+        if self.index_count() == 0 {
+            return Err(Error::NotEnabled { what: "request_normals", needed: "a scene with triangles" });
+        }
+        Ok(self.request_vectors(encoder, &self.buffers.normals))
     }
 
     /// The first triangle or particle on a ray at the given positions \[m\], such as those of a recent [`Solver::request_positions`]: as
@@ -111,6 +122,19 @@ impl Instances {
     ) -> Result<Readback<Vec<[f32; 3]>>> {
         let slot = self.pool.slot(id)?;
         Ok(self.request_vectors(encoder, &self.buffers.positions, slot))
+    }
+
+    /// Requests the velocities [m/s] of an instance at this point of the encoder.
+    ///
+    /// # Errors
+    /// [`crate::Error::NoInstance`].
+    pub fn request_velocities(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        id: InstanceId,
+    ) -> Result<Readback<Vec<[f32; 3]>>> {
+        let slot = self.pool.slot(id)?;
+        Ok(self.request_vectors(encoder, &self.buffers.velocities, slot))
     }
 
     /// Requests the GPU's diagnostic counters; [`Instances::owner`] maps the first quarantined particle to its

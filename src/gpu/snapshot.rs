@@ -49,7 +49,7 @@ impl Snapshot {
 /// Host state of a solver beside [`Controls`].
 struct Clock {
     steps: u32,
-    accumulator: f32,
+    real_time_left: f32,
     recorded_substep: f32,
     recorded_substeps: u32,
     anchors: u32,
@@ -57,18 +57,18 @@ struct Clock {
 
 impl Clock {
     fn write(&self, w: &mut WordWriter) {
-        let Self { steps, accumulator, recorded_substep, recorded_substeps, anchors } = *self;
+        let Self { steps, real_time_left, recorded_substep, recorded_substeps, anchors } = *self;
         [steps, recorded_substeps, anchors].into_iter().for_each(|word| w.word(word));
-        w.floats(&[accumulator, recorded_substep]);
+        w.floats(&[real_time_left, recorded_substep]);
     }
 
     fn read(r: &mut WordReader<'_>) -> Result<Self> {
         let [steps, recorded_substeps, anchors] = r.words()?;
-        let [accumulator, recorded_substep] = r.floats()?;
+        let [real_time_left, recorded_substep] = r.floats()?;
         if anchors > 1 {
             return Err(damaged(format!("it reads the list of pins {anchors}")));
         }
-        Ok(Self { steps, accumulator, recorded_substep, recorded_substeps, anchors })
+        Ok(Self { steps, real_time_left, recorded_substep, recorded_substeps, anchors })
     }
 }
 
@@ -118,7 +118,7 @@ impl Solver {
         let mut host = WordWriter::default();
         let clock = Clock {
             steps: self.steps,
-            accumulator: self.accumulator,
+            real_time_left: self.real_time.left,
             recorded_substep: self.recorded_substep,
             recorded_substeps: self.recorded_substeps,
             anchors: self.ping_pong.anchors as u32,
@@ -198,7 +198,7 @@ impl Solver {
         self.user_settings = Settings { execution: self.user_settings.execution, ..snapshot.settings };
         self.upload_restored(snapshot, &kinds);
         self.steps = clock.steps;
-        self.accumulator = clock.accumulator;
+        self.real_time.left = clock.real_time_left;
         (self.recorded_substep, self.recorded_substeps) = (clock.recorded_substep, clock.recorded_substeps);
         self.ping_pong.anchors = clock.anchors as usize;
         self.derived_is_stale = true;

@@ -5,21 +5,18 @@ use super::buffers::Buffers;
 use super::contacts::Contacts;
 use super::passes::{Count, PASSES, row_of};
 use super::pipelines::{Pipelines, Projection};
+use super::real_time::RealTime;
 use super::recorder::{PingPong, Recorder};
 use super::shift::ShiftPass;
 use super::store::PipelineStore;
 use super::vertex_output::VertexOutputs;
 use crate::constraints::{Kind, kind_index};
-use crate::error::{Error, Result};
 use crate::schedule::coloring::Coloring;
 use crate::schedule::plan::{Pass, Plan};
 use crate::settings::{Execution, Settings};
 use crate::sim::Running;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
-
-/// The default of [`Solver::set_catch_up_limit`].
-pub(super) const CATCH_UP_LIMIT: u32 = 4;
 
 /// Runs a scene on the GPU.
 ///
@@ -60,10 +57,7 @@ pub struct Solver {
     pub(super) recorded_substep: f32,
     /// The number of its substeps.
     pub(super) recorded_substeps: u32,
-    /// The most steps of [`Solver::advance`].
-    pub(super) catch_up_limit: u32,
-    /// Real time that is not yet simulated \[s\].
-    pub(super) accumulator: f32,
+    pub(super) real_time: RealTime,
     /// True if followers and normals are older than the positions; the next [`Solver::encode`] records their passes.
     pub(super) derived_is_stale: bool,
     pub(super) shift: Option<ShiftPass>,
@@ -74,41 +68,6 @@ pub struct Solver {
 }
 
 impl Solver {
-    /// Returns the number of steps of `dt` that are due after another `real_seconds`, at most the catch-up limit, 4 by default
-    /// ([`Solver::set_catch_up_limit`]). Further whole steps are dropped; the remaining fraction of a step is kept for the next call, see
-    /// [`Solver::interpolation`]. A NaN, infinite or negative time counts as 0.
-    #[must_use = "encode as many steps"]
-    pub fn advance(&mut self, real_seconds: f32) -> u32 {
-        let dt = self.controls.settings.dt;
-        self.accumulator += if real_seconds.is_finite() { real_seconds.max(0.0) } else { 0.0 };
-        let due = (self.accumulator / dt).floor();
-        let steps = (due as u32).min(self.catch_up_limit);
-        // Whole steps beyond the most are dropped; the fraction is kept.
-        self.accumulator = (self.accumulator - due * dt).clamp(0.0, dt);
-        steps
-    }
-
-    /// Sets the most steps that one call of [`Solver::advance`] returns, at least 1. Default: 4.
-    ///
-    /// A program whose frames take longer than so many steps runs slower than real time. A higher limit keeps up after longer
-    /// pauses, but a frame that is slow because of its steps makes the next one slower still. With
-    /// 1, the simulation slows down as soon as a frame takes longer than `dt`.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidValue`] for 0.
-    pub fn set_catch_up_limit(&mut self, steps: u32) -> Result<()> {
-        if steps == 0 {
-            return Err(Error::invalid("catch-up limit of Solver::advance", 0.0, "at least 1 step"));
-        }
-        self.catch_up_limit = steps;
-        Ok(())
-    }
-
-    /// The fraction f of the next step that real time has reached, 0 to 1. For smooth motion, draw at x − (1 − f) dt v.
-    pub fn interpolation(&self) -> f32 {
-        self.accumulator / self.controls.settings.dt
-    }
-
     /// Records a number of steps of `dt` into the encoder, as one compute pass. It neither submits nor waits. With self-collision it also
     /// copies counters, and lists that grow. Drivers may end a submission of many steps; [`Solver::step`] splits them.
     ///

@@ -47,7 +47,7 @@ impl Solver {
         if fresh_forces {
             self.clear_forces();
         }
-        self.accumulator = self.accumulator.min(settings.dt);
+        self.real_time.left = self.real_time.left.min(settings.dt);
         self.renew_contact_params();
         if settings.substep() != before.substep() {
             self.mark_stale();
@@ -249,7 +249,7 @@ impl Solver {
         let _ = self.fit_passes();
         self.contact_params = self.controls.contact_params();
         self.forget_counters();
-        self.accumulator = 0.0;
+        self.real_time.left = 0.0;
         self.steps = 0;
         self.derived_is_stale = !self.vertex_outputs.is_empty();
         // Trees read λ of the last substep.

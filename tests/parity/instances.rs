@@ -332,6 +332,7 @@ fn removed_instances_and_exceeded_capacity_are_errors() {
     assert_eq!(pool.set_wind(a, [0.0; 3]), Err(gone.clone()));
     assert_eq!(pool.placement(a), Err(gone.clone()));
     assert_eq!(pool.request_positions(&mut encoder, a).unwrap_err(), gone);
+    assert_eq!(pool.request_velocities(&mut encoder, a).unwrap_err(), gone);
     assert_eq!(pool.read_positions(a), Err(gone.clone()));
     assert_eq!(pool.read_velocities(a), Err(gone.clone()));
     assert_eq!(pool.read_normals(a), Err(gone.clone()));

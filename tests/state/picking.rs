@@ -1,5 +1,6 @@
 //! Picking by a ray, and the catch-up limit of `advance`.
 
+use crate::common::instancing::{few, instances, leaf};
 use crate::common::{gpu, hanging_cloth, solver};
 use supple::{Attachment, AttachmentTarget, ClothGrid, Cord, Error, ParticlePoint, Ray, Rope, Scene, Settings};
 
@@ -123,6 +124,10 @@ fn advance_catches_up_by_at_most_the_limit_and_drops_the_rest() {
         assert!((solver.interpolation() - 0.4).abs() < 0.02, "{}", solver.interpolation());
     }
     let error = solver.set_catch_up_limit(0).unwrap_err();
-    assert_eq!(error.to_string(), "catch-up limit of Solver::advance is 0, but must be at least 1 step");
+    assert_eq!(error.to_string(), "catch-up limit of advance is 0, but must be at least 1 step");
     assert_eq!(solver.advance(0.058), 6);
+    let mut pool = instances(&gpu, &leaf(0.5), 2, Settings { dt: 0.01, ..few() });
+    pool.set_catch_up_limit(2).unwrap();
+    assert_eq!((pool.advance(0.009), pool.advance(0.002), pool.advance(1.0)), (0, 1, 2));
+    assert!((pool.interpolation() - 0.1).abs() < 0.02, "{}", pool.interpolation());
 }

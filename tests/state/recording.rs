@@ -133,6 +133,27 @@ fn several_threads_read_solvers_of_one_device() {
 }
 
 #[test]
+fn requested_vectors_are_those_of_the_reads() {
+    let gpu = gpu();
+    let mut solver = solver(&gpu, &cloth(), Settings::default());
+    let mut pool = instances(&gpu, &leaf(0.5), 2, few());
+    let id = pool.spawn(&Instance::default()).unwrap();
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    solver.encode(&mut encoder, 3);
+    pool.encode(&mut encoder, 3);
+    let mut normals = solver.request_normals(&mut encoder).unwrap();
+    let mut velocities = pool.request_velocities(&mut encoder, id).unwrap();
+    gpu.queue.submit([encoder.finish()]);
+    assert_eq!(taken(&gpu, &mut normals), solver.read_normals().unwrap());
+    assert_eq!(taken(&gpu, &mut velocities), pool.read_velocities(id).unwrap());
+    let mut bare = Scene::new();
+    bare.add_particle(Particle::default()).unwrap();
+    let bare = common::solver(&gpu, &bare, Settings::default());
+    let error = bare.request_normals(&mut gpu.device.create_command_encoder(&Default::default())).unwrap_err();
+    assert_eq!(error.to_string(), "request_normals needs a scene with triangles");
+}
+
+#[test]
 fn a_readback_that_was_never_submitted_says_so() {
     let gpu = gpu();
     let solver = solver(&gpu, &cloth(), Settings::default());

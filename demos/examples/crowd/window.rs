@@ -53,7 +53,6 @@ struct State {
     cursor: Vec2,
     orbiting: bool,
     /// The time that no step has simulated yet [s].
-    time: f32,
     last_frame: Instant,
 }
 
@@ -68,11 +67,13 @@ impl State {
             let srgb = formats.iter().copied().find(|format| format.is_srgb());
             srgb.or(formats.first().copied()).context("the adapter cannot draw to this window")
         })?;
-        let crowd = Crowd::new(&gpu, flag, settings, [arguments.count, arguments.balls])?;
+        let mut crowd = Crowd::new(&gpu, flag, settings, [arguments.count, arguments.balls])?;
         let renderer = Renderer::new(&gpu, &crowd, screen.config.format);
         let camera = crowd.camera();
-        let (cursor, orbiting, time, last_frame) = (Vec2::ZERO, false, 0.0, Instant::now());
-        Ok(Self { window, screen, gpu, crowd, renderer, camera, cursor, orbiting, time, last_frame })
+        // The ball moves once a frame.
+        crowd.flags.set_catch_up_limit(1)?;
+        let (cursor, orbiting, last_frame) = (Vec2::ZERO, false, Instant::now());
+        Ok(Self { window, screen, gpu, crowd, renderer, camera, cursor, orbiting, last_frame })
     }
 
     fn handle(&mut self, event_loop: &ActiveEventLoop, event: WindowEvent) -> anyhow::Result<()> {
@@ -102,12 +103,10 @@ impl State {
 
     /// Runs at most one step, in real time, and draws one picture.
     fn frame(&mut self) -> anyhow::Result<()> {
-        let dt = self.crowd.flags.settings().dt;
-        self.time += self.last_frame.elapsed().as_secs_f32().min(dt);
+        let steps = self.crowd.flags.advance(self.last_frame.elapsed().as_secs_f32());
         self.last_frame = Instant::now();
         let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
-        if self.time >= dt {
-            self.time -= dt;
+        if steps > 0 {
             self.crowd.change()?;
             self.crowd.flags.encode(&mut encoder, 1);
         }
