@@ -1,10 +1,12 @@
 //! The state that a solver reports: recorded steps, running execution, intersection count. Also readback by several
 //! threads.
 
-use crate::common::{gpu, solver};
+use crate::common;
+use crate::common::instancing::{few, instances, leaf};
+use crate::common::{gpu, solver, taken};
 use supple::{
-    ClothGrid, Collider, ColorOrder, Distance, Error, Execution, Material, Particle, Reference, Scene, SelfCollision,
-    SelfCollisionLevel, Settings, Shape, Sweep, Wind,
+    ClothGrid, Collider, ColorOrder, Distance, Error, Execution, Instance, Material, Particle, Reference, Scene,
+    SelfCollision, SelfCollisionLevel, Settings, Shape, Sweep, Wind,
 };
 
 fn cloth() -> Scene {
