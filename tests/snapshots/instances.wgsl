@@ -248,6 +248,13 @@ fn begun(k: u32, is_first: bool, tethers_at: u32) -> Motion {
     return advanced(k, motion, params.gravity_step, tethers_at);
 }
 
+// Its turbulence and gusts are functions of the number of steps, so that instances have no state of the air.
+fn instance_air(velocity: vec3f, gust_wave: vec3f) -> Air {
+    let periods = velocity * params.noise_rate;
+    let step = vec4u(vec3u((periods - floor(periods)) * UNIT), params.air_step.w);
+    return air_of(velocity, gust_wave, step * status.steps);
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) invocation: u32) {
     let first = (group.x + group.y * 65535u) * INSTANCES;
@@ -262,7 +269,7 @@ fn instances(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_inde
     let row = SLOTS_AT + 16u * slot;
     let air_and_tethers = words_at(row + 8u);
     let wave_and_targets = words_at(row + 12u);
-    let air = air_of(bitcast<vec3f>(air_and_tethers.xyz), bitcast<vec3f>(wave_and_targets.xyz));
+    let air = instance_air(bitcast<vec3f>(air_and_tethers.xyz), bitcast<vec3f>(wave_and_targets.xyz));
     let jump = jump_of(slot, row);
     first_particle = slot * ASSET_PARTICLES;
     let tethers_at = air_and_tethers.w;
@@ -393,7 +400,7 @@ struct Air {
     gust_wave: vec3f,
     // Origin of the turbulence and gusts [m].
     origin: vec3f,
-    // Motion of the turbulence since the first step [cells], and of the gusts [cycles], each within its period.
+    // Motion of the turbulence since the start [cells], and of the gusts [cycles], each within its period.
     motion: vec4f,
     gust: f32,
     turbulence: f32,
@@ -404,12 +411,9 @@ struct Air {
     zero: u32,
 }
 
-fn air_of(velocity: vec3f, gust_wave: vec3f) -> Air {
-    // In 2⁻³² of the periods, which wrap exactly: in f32 the noise would move by whole cells after some hours.
-    let noise_rate = params.dt * params.turbulence_scale / NOISE_PERIOD;
-    let rate = vec4f(velocity * noise_rate, params.dt * params.gust_frequency / GUST_PERIOD);
-    let step = vec4u((rate - floor(rate)) * UNIT);
-    let motion = vec4f(step * status.steps) * (vec4f(vec3f(NOISE_PERIOD), GUST_PERIOD) / UNIT);
+// `moved` is the motion of turbulence and gusts in 2⁻³² of their periods.
+fn air_of(velocity: vec3f, gust_wave: vec3f, moved: vec4u) -> Air {
+    let motion = vec4f(moved) * (vec4f(vec3f(NOISE_PERIOD), GUST_PERIOD) / UNIT);
     return Air(velocity, gust_wave, params.air_origin, motion, params.gust, params.turbulence, params.turbulence_scale,
         params.drag, params.lift, params.h, params.zero);
 }
