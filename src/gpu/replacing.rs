@@ -53,7 +53,8 @@ impl Solver {
     ///
     /// - Lists of self-collision are searched anew, and their friction anchors and contact events begin anew.
     /// - With [`crate::Execution::Auto`] on a software adapter or on the CPU, a kind of constraints changes from colours to
-    ///   tiles when 4096 of them are in grids. Choose the execution explicitly to avoid it.
+    ///   tiles when 4096 of them are in grids. Choose the execution explicitly to avoid it. On other GPUs the execution stays, unless
+    ///   clusters exceed the memory of the device.
     /// - The first plastic constraint of a kind, and grids of more materials or cell sizes than a tile can hold, change the tiles
     ///   of that kind to colours.
     /// - [`crate::ColorOrder::Shuffled`] draws another order if a part adds colours.
