@@ -199,14 +199,14 @@ fn the_margin_changes_nothing_in_a_heap() {
 #[test]
 fn the_pair_list_outlasts_changes_that_do_not_concern_it() {
     let gpu = common::gpu();
-    let mut scene = heap(12);
+    let mut scene = heap(8);
     let id = scene.add_material(Material { compliance: 1e-6, ..Material::RIGID }).unwrap();
     let settings =
         Settings { substeps: 10, damping: 1.0, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
     for (mut plain, mut busy) in
         common::backends(&gpu, &scene, settings).into_iter().zip(common::backends(&gpu, &scene, settings))
     {
-        for frame in 0..20 {
+        for frame in 0..12 {
             busy.set_settings(settings).unwrap();
             busy.set_material(id, Material { compliance: 1e-6 * f32::from(frame as u8), ..Material::RIGID }).unwrap();
             plain.step(1);
@@ -214,7 +214,7 @@ fn the_pair_list_outlasts_changes_that_do_not_concern_it() {
         }
         assert_eq!(plain.read_positions().unwrap(), busy.read_positions().unwrap());
         let [plain, busy] = [&plain, &busy].map(|own| own.read_contacts().unwrap());
-        assert!(plain.contacts > 0 && plain.searches < 200, "{plain:?}");
+        assert!(plain.contacts > 0 && plain.searches < 100, "{plain:?}");
         assert_eq!(plain, busy);
     }
 }
