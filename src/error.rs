@@ -5,8 +5,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error while a scene is built, compiled, uploaded or read back.
 ///
-/// A call that returns an error has changed nothing. After [`Error::OutOfMemory`], [`Error::Gpu`] or [`Error::DeviceLost`] a change of a running simulation may
-/// have been made in part: create the solver again, or restore a snapshot.
+/// A call that returns an error has changed nothing, except on a device that is lost or out of memory.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -300,8 +299,7 @@ pub enum Error {
         /// wgpu's message.
         message: String,
     },
-    /// wgpu rejected a call: a buffer or a pipeline cache belongs to another device, or was destroyed. Otherwise it is a fault of this crate or of
-    /// the driver.
+    /// wgpu rejected a call: an object is of another device or destroyed. Otherwise it is a fault of this crate or of the driver.
     #[error("wgpu: {message}")]
     Gpu {
         /// wgpu's message.
@@ -389,11 +387,8 @@ pub(crate) fn check_non_negative(what: &str, value: f32) -> Result<()> {
 
 /// Returns `Ok` if `value` is finite and greater than 0.
 pub(crate) fn check_positive(what: &str, value: f32) -> Result<()> {
-    if value.is_finite() && value > 0.0 {
-        Ok(())
-    } else {
-        Err(Error::invalid(what, value, "finite and greater than 0"))
-    }
+    let is_positive = value.is_finite() && value > 0.0;
+    if is_positive { Ok(()) } else { Err(Error::invalid(what, value, "finite and greater than 0")) }
 }
 
 /// Returns `Ok` if all three components are finite. `what` is called only for the error.

@@ -102,8 +102,7 @@ pub struct Reference {
     /// Number of substeps of the last step.
     last_substeps: u32,
     steps: u32,
-    /// Motion of the turbulence and of the gusts since the start, in 2⁻³² of their periods.
-    air: [u32; 4],
+    air: [u32; 4], // As `Status::air` in src/gpu/buffers.rs.
     /// True for particles that were quarantined in this step: reset to their last finite position.
     quarantined: Vec<bool>,
     non_finite_count: u32,
@@ -209,7 +208,7 @@ impl Reference {
         }
     }
 
-    /// Runs one pass if it is in the plan, to compare backends pass by pass. [`Reference::step`] runs whole plans.
+    /// Runs one pass if it is in the plan, to compare backends pass by pass.
     #[doc(hidden)]
     pub fn run(&mut self, pass: Pass) {
         if self.controls.plan.contains(&pass) {
@@ -356,8 +355,7 @@ impl Reference {
         self.rotations = self.controls.compiled.kinds.iter().map(|kind| kind.initial_rotations(positions)).collect();
         self.plastic =
             self.controls.compiled.kinds.iter().map(|kind| vec![PlasticState::default(); kind.plastic.len()]).collect();
-        self.steps = 0;
-        self.air = [0; 4];
+        (self.steps, self.air) = (0, [0; 4]);
         self.quarantined.fill(false);
         self.non_finite_count = 0;
         self.first_non_finite = None;
