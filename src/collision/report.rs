@@ -10,9 +10,9 @@ pub struct ColliderForce {
 }
 
 /// Counters of contacts between particles; contacts with colliders are not included. Unless stated otherwise, they
-/// count since the start, the last reset, the last change of [`crate::Settings::self_collision`] or
-/// [`crate::Settings::contact_events`], the first contact scales, the first seam that [`crate::Solver::set_constraints`] closes, a tear, or (but
-/// for `growths`) a replaced scene.
+/// count since the start or the last of these events: a reset, a tear, a change of [`crate::Settings::self_collision`] or
+/// [`crate::Settings::contact_events`], the first contact scales, the first seam that [`crate::Solver::set_constraints`] closes.
+/// A replaced scene starts all but `growths` again.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ContactReport {
