@@ -156,7 +156,6 @@ fn lists_that_grow_in_time_change_no_bit() {
     assert!(growing.memory_bytes() > solver(&gpu, &scene, settings(2)).memory_bytes());
 }
 
-/// The lists of an encoder that is dropped are not filled. The next step searches again.
 /// Lists that are far too short: profiled steps enlarge them as others do.
 #[test]
 fn lists_grow_in_profiled_steps() {
@@ -173,6 +172,7 @@ fn lists_grow_in_profiled_steps() {
     assert!(report.growths > 0 && report.halted < 60 && report.contacts > 0, "{report:?}");
 }
 
+/// The lists of an encoder that is dropped are not filled. The next step searches again.
 #[test]
 fn growth_in_a_dropped_encoder_is_harmless() {
     let gpu = common::gpu();

@@ -193,16 +193,15 @@ fn the_margin_changes_nothing_in_a_heap() {
     }
 }
 
-/// Both backends search in the same substeps for the same particles with the same result, also far from the origin,
-/// where quantised positions are coarse.
 /// A program may set gravity, wind or materials in each frame.
 #[test]
 fn the_pair_list_outlasts_changes_that_do_not_concern_it() {
     let gpu = common::gpu();
     let mut scene = heap(8);
     let id = scene.add_material(Material { compliance: 1e-6, ..Material::RIGID }).unwrap();
-    let settings =
-        Settings { substeps: 10, damping: 1.0, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+    // The lists need not grow: after a loss, bits depend on the arrival of the counters.
+    let own = SelfCollision { pairs_per_particle: 256, ..SelfCollision::surfaces() };
+    let settings = Settings { substeps: 10, damping: 1.0, self_collision: Some(own), ..Settings::default() };
     for (mut plain, mut busy) in
         common::backends(&gpu, &scene, settings).into_iter().zip(common::backends(&gpu, &scene, settings))
     {
@@ -214,11 +213,13 @@ fn the_pair_list_outlasts_changes_that_do_not_concern_it() {
         }
         assert_eq!(plain.read_positions().unwrap(), busy.read_positions().unwrap());
         let [plain, busy] = [&plain, &busy].map(|own| own.read_contacts().unwrap());
-        assert!(plain.contacts > 0 && plain.searches < 100, "{plain:?}");
+        assert!(plain.contacts > 0 && plain.searches < 100 && plain.growths + plain.lost == 0, "{plain:?}");
         assert_eq!(plain, busy);
     }
 }
 
+/// Both backends search in the same substeps for the same particles with the same result, also far from the origin,
+/// where quantised positions are coarse.
 #[test]
 fn searching_particles_agree() {
     let gpu = common::gpu();
