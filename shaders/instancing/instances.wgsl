@@ -247,11 +247,18 @@ fn begun(k: u32, is_first: bool, tethers_at: u32) -> Motion {
     return advanced(k, motion, params.gravity_step, tethers_at);
 }
 
-// Its turbulence and gusts are functions of the number of steps, so that instances have no state of the air.
+// Its turbulence and gusts are functions of the number of steps and of the present parameters, so that instances have no state of the
+// air.
 fn instance_air(velocity: vec3f, gust_wave: vec3f) -> Air {
-    let periods = velocity * params.noise_rate;
-    let step = vec4u(vec3u((periods - floor(periods)) * UNIT), params.air_step.w);
+    let step = vec4u(air_units(velocity * params.noise_rate), params.air_step.w);
     return air_of(velocity, gust_wave, step * status.steps);
+}
+
+// Returns the fraction of numbers of periods, in units (`air_units` in src/sim/params.rs).
+fn air_units(periods: vec3f) -> vec3u {
+    let size = abs(periods);
+    let units = vec3u((size - floor(size)) * UNIT);
+    return select(units, vec3u() - units, periods < vec3f());
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

@@ -30,8 +30,8 @@ pub struct ContactReport {
     pub pair_capacity: u32,
     /// See [`Self::pair_capacity`].
     pub contact_capacity: u32,
-    /// Number of times that a list has grown since the lists had the capacity of the settings. Each time takes new buffers: raise
-    /// [`super::SelfCollision::pairs_per_particle`] to allocate them at the start.
+    /// Number of times that a list has grown since the start or the last reset, which keeps the capacities; after a restore, that of the snapshot.
+    /// Each time takes new buffers: raise [`super::SelfCollision::pairs_per_particle`] to allocate them at the start.
     pub growths: u32,
     /// Pairs and contacts beyond the capacity. If it keeps rising, the lists cannot grow further: raise the device's
     /// `max_storage_buffer_binding_size` and `max_buffer_size`, lower [`super::SelfCollision::margin`], or unset

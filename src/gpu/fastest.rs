@@ -1,8 +1,9 @@
 //! Measures which execution is the fastest for a scene on an adapter.
 
+use super::opening::is_too_large;
 use super::solver::Solver;
 use super::store::PipelineStore;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scene::{Grid, Scene};
 use crate::schedule::plan::Plan;
 use crate::settings::{Execution, Settings};
@@ -72,8 +73,8 @@ impl Key {
 /// results bit by bit, store the returned execution.
 ///
 /// # Errors
-/// As [`Solver::new`] and [`Solver::read_positions`]. Executions that exceed the limits of the device are skipped; if
-/// all do, [`Error::LimitExceeded`].
+/// As [`Solver::new`] and [`Solver::read_positions`]. Executions that exceed the limits or the memory of the device are skipped; if
+/// all do, the error of the last one.
 pub fn fastest_execution(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
@@ -92,7 +93,7 @@ pub fn fastest_execution(
         let mut solver = match Solver::with_store(&store, queue, scene, Settings { execution, ..settings }) {
             Ok(solver) => solver,
             // Another execution may need less: tiles may need no records.
-            Err(error @ Error::LimitExceeded { .. }) => {
+            Err(error) if is_too_large(&error, queue) => {
                 too_large = Some(error);
                 continue;
             }

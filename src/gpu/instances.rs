@@ -43,7 +43,7 @@ const MOST_WRITTEN: usize = 1 << 18;
 /// are not reported.
 ///
 /// An asset has no groups (pressure, shape matching), followers, attachments, skinned particles, rods, tearable cloths, plastic
-/// constraints or colliders. Settings have no self-collision, contact events, forces, mean forces or damping of bodies. The
+/// constraints or colliders. Settings have no self-collision, contact events, forces, mean forces, tether forces or damping of bodies. The
 /// sweep is Gauss-Seidel in the fixed order of colours.
 ///
 /// ```no_run

@@ -24,7 +24,7 @@ impl Instances {
     ///   and for a particle beyond 1e6 m or faster than 1e6 m/s.
     /// - [`crate::Error::NotEnabled`] for settings that instances do not support.
     /// - [`crate::Error::LimitExceeded`] if the device limits are too low (see [`Instances::required_limits`]).
-    /// - [`crate::Error::Gpu`].
+    /// - [`crate::Error::OutOfMemory`], [`crate::Error::Gpu`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(
         device: &wgpu::Device,

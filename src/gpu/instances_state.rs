@@ -125,6 +125,7 @@ impl Instances {
             (self.keep_lambdas, self.workgroup) = (keep_lambdas, workgroup);
             self.rebind();
         }
+        self.real_time.left = self.real_time.left.min(settings.dt);
         self.upload_settings();
         self.upload_contact_params();
         // The rows contain the wind.

@@ -11,6 +11,7 @@ use crate::collision::Colliders;
 use crate::collision::events::event_bytes;
 use crate::collision::slabs;
 use crate::constraints::plasticity::PlasticRow;
+use crate::constraints::{Distance, Kind};
 use crate::error::{Error, Result};
 use crate::scene::{ConstraintSet, Scene, TetheredBody, rows_of};
 use crate::schedule::chains::chain_kinds;
@@ -56,7 +57,8 @@ fn limits(
         scene.triangles.len() as u64 * triangle,
         particles * collider_contact,
         // With seams, which may begin while running.
-        particles * 20 + scene.contact_scales.len() as u64 * 4,
+        particles * if scene.constraint_count_of(Distance::INFO) > 0 { 20 } else { 16 }
+            + scene.contact_scales.len() as u64 * 4,
     ];
     let sizes = sizes(scene).map(|(_, size)| size).into_iter().chain(of_contacts).chain([collider_data_bytes(scene)]);
     // A split constraint stores a vec4 for each of its particles.

@@ -39,6 +39,16 @@ impl Parts {
     }
 }
 
+/// True if an execution that needs less memory may succeed. Frees the buffers of the failed one, which their first writes hold until the next
+/// submission.
+pub(super) fn is_too_large(error: &Error, queue: &wgpu::Queue) -> bool {
+    let is_too_large = matches!(error, Error::LimitExceeded { .. } | Error::OutOfMemory { .. });
+    if is_too_large {
+        queue.submit([]);
+    }
+    is_too_large
+}
+
 /// A solver of controls that are ready, without their uploads.
 pub(super) async fn opened(store: &PipelineStore, queue: &wgpu::Queue, controls: Controls) -> Result<Solver> {
     check_sizes(&controls.scene, &controls.settings, &store.device().limits())?;
@@ -123,8 +133,8 @@ impl Solver {
         let mut controls = Controls::new(scene, Settings { execution, ..settings })?;
         warn_of_open_contacts(&controls);
         let mut parts = Parts::new(store, queue, &controls).await;
-        let is_too_large = matches!(parts, Err(Error::LimitExceeded { .. } | Error::OutOfMemory { .. }));
-        if let Some(smaller) = smaller.filter(|own| is_too_large && *own != execution) {
+        let may_be_smaller = parts.as_ref().is_err_and(|error| is_too_large(error, queue));
+        if let Some(smaller) = smaller.filter(|own| may_be_smaller && *own != execution) {
             execution = smaller;
             controls.set_settings(Settings { execution, ..settings })?;
             parts = Parts::new(store, queue, &controls).await;

@@ -1,12 +1,12 @@
 //! Parts that come and go while a simulation runs: a solver of the edited scene takes over the state of what remains.
 
 use super::contacts::COLLIDER_CONTACT_BYTES;
-use super::opening::opened;
+use super::opening::{is_too_large, opened};
 use super::skinned::POSE_BYTES;
 use super::snapshot::state_buffers;
 use super::solver::Solver;
 use crate::constraints::plasticity::PlasticState;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scene::{Scene, SceneMap};
 use crate::settings::{Execution, Settings};
 use crate::sim::attachments::AttachmentState;
@@ -86,7 +86,7 @@ impl Solver {
             self.user_settings.execution == Execution::Auto && settings.execution == Execution::Clusters;
         let mut auto = self.auto;
         let mut new = match opened(&self.store, &self.queue, self.controls.replaced(scene, map)?).await {
-            Err(Error::LimitExceeded { .. } | Error::OutOfMemory { .. }) if may_fall_back => {
+            Err(error) if may_fall_back && is_too_large(&error, &self.queue) => {
                 auto = Execution::Tiles;
                 let mut controls = self.controls.replaced(scene, map)?;
                 controls.set_settings(Settings { execution: auto, ..settings })?;

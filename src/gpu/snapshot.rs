@@ -178,7 +178,7 @@ impl Solver {
     /// - [`Error::SnapshotMismatch`]: another scene, or settings that determine buffers or the order of constraints.
     /// - [`Error::SnapshotBytes`]: the state does not fit the solver.
     /// - [`Error::LimitExceeded`]: lists of contacts or colliders exceed the limits of this device.
-    /// - [`Error::DeviceLost`], [`Error::Gpu`].
+    /// - [`Error::DeviceLost`], [`Error::OutOfMemory`], [`Error::Gpu`].
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<()> {
         guarded(&self.device, || Ok(()))?;
         let (clock, controls) = self.restored_controls(snapshot)?;

@@ -25,7 +25,7 @@ impl Solver {
     ///
     /// # Errors
     /// See [`Settings::check`]; [`crate::Error::LimitExceeded`] if the buffers for λ, another execution, contacts or
-    /// collider forces exceed the limits of the device (see [`crate::required_limits_with`]).
+    /// collider forces exceed the limits of the device (see [`crate::required_limits_with`]); [`crate::Error::OutOfMemory`].
     pub fn set_settings(&mut self, mut settings: Settings) -> Result<()> {
         let user_settings = settings;
         let (before, capacities) = (self.controls.settings, self.controls.capacities);
@@ -72,7 +72,7 @@ impl Solver {
     /// # Errors
     /// The constraint must exist and have the same particles as in the scene, also after [`Solver::tear`]. Its parameters must be in
     /// range. The rest length of a plastic constraint must be greater than 0. The rest shape of a group stays.
-    /// [`crate::Error::LimitExceeded`] if the records of the kind were not on the GPU and exceed the limits of the device.
+    /// [`crate::Error::LimitExceeded`] or [`crate::Error::OutOfMemory`] if the records of the kind were not on the GPU and do not fit.
     pub fn set_constraint<K: Kind>(&mut self, index: u32, constraint: K) -> Result<()> {
         self.set_constraints(index, &[constraint])
     }
@@ -84,7 +84,7 @@ impl Solver {
     /// friction anchors, collider forces and the counters of [`crate::ContactReport`].
     ///
     /// # Errors
-    /// As [`Solver::set_constraint`].
+    /// As [`Solver::set_constraint`]; the first seam may exceed the limits or the memory of the device too.
     pub fn set_constraints<K: Kind>(&mut self, first: u32, constraints: &[K]) -> Result<()> {
         // Before buffers are made.
         let (_, parameters) = self.controls.checked_constraints(first, constraints)?;

@@ -71,6 +71,7 @@ impl Solver {
         }
         if !changed.is_empty() {
             self.upload_targets();
+            self.derived_is_stale = true;
         }
         Ok(())
     }

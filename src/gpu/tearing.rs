@@ -58,7 +58,7 @@ impl Solver {
     ///
     /// # Errors
     /// As [`Solver::request_tears`]; [`crate::Error::LengthMismatch`] if the request is from a solver with another number of particles;
-    /// [`crate::Error::LimitExceeded`] or [`crate::Error::Gpu`] if buffers cannot be created again. If those of contacts cannot, nothing
+    /// [`crate::Error::LimitExceeded`] or [`crate::Error::OutOfMemory`] if buffers cannot be created again. If those of contacts cannot, nothing
     /// changes.
     pub fn apply_tears(&mut self, request: &TearRequest) -> Result<Tears> {
         self.controls.check_tears()?;

@@ -164,6 +164,7 @@ impl Reference {
             self.fresh[particle as usize] = true;
         }
         self.upload();
+        self.derive();
         Ok(())
     }
 

@@ -34,7 +34,8 @@ impl fmt::Display for OpenContacts {
 
 impl Scene {
     /// The contact materials with a thickness below 1/√2 of the spacing of their particles, where these collide as
-    /// spheres. These are lattices of soft bodies at both levels, and cloth at the particle level. Others pass between them.
+    /// spheres. These are lattices of soft bodies at both levels, and cloth at the particle level. Others pass between them. Ropes and rods are not
+    /// included: particles of no surface pass between points that are farther apart than the thickness.
     /// [`crate::Solver::new`] logs them as warnings.
     pub fn open_contacts(&self, settings: &Settings) -> Vec<OpenContacts> {
         let Some(own) = settings.self_collision else { return Vec::new() };

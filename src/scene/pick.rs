@@ -85,7 +85,8 @@ impl Scene {
         for particle in single.filter(|&particle| !self.is_in_reserve(particle)) {
             let x = place(particle);
             let distance = x.dot(direction);
-            if distance >= 0.0 && (x - direction * distance).length() <= f64::from(ray.radius) {
+            let is_near = ray.radius > 0.0 && (x - direction * distance).length() <= f64::from(ray.radius);
+            if distance >= 0.0 && is_near {
                 offer(RayHit { distance, point: ParticlePoint::Particle(particle), particle, triangle: None });
             }
         }

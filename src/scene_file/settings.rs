@@ -136,7 +136,7 @@ pub(super) enum SelfCollisionFile {
     Parameters(SelfCollisionParametersFile),
 }
 
-/// "particles": particles as spheres. "surfaces": vertices against triangles and edges against edges.
+/// "particles": particles as spheres. "surfaces": vertices against triangles, edges against edges, and particles of neither as spheres.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "scene-schema", derive(schemars::JsonSchema))]

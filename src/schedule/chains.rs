@@ -180,7 +180,7 @@ impl<'a> Finder<'a> {
             }
             let next = Self::around(&self.joints, frame)
                 .iter()
-                .find(|&&joint| chain.len() < MOST && self.append(&mut chain, &mut first_use, (0, joint)));
+                .find(|&&joint| chain.len() + 1 < MOST && self.append(&mut chain, &mut first_use, (0, joint)));
             let Some(&joint) = next else { return chain };
             let ends = self.sets[0].entities_of(joint);
             frame = if ends[0] == frame { ends[1] } else { ends[0] };

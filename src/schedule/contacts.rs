@@ -4,6 +4,7 @@ use crate::collision::crossing::NO_WING;
 use crate::geometry::{Distinct, grouped, root, unite};
 use crate::scene::{Scene, follows};
 use glam::Vec3;
+use std::collections::HashMap;
 
 /// Number of element types: particle (0), edge (1), triangle (2).
 pub(crate) const TYPES: usize = 3;
@@ -34,21 +35,41 @@ pub(crate) struct ContactElements {
     pub radii: [[f32; 2]; TYPES],
 }
 
-/// By particle: its body. Each connected component of particles that no builder made is a body.
+/// By particle: its body. Each connected component of particles that no builder made is a body, or belongs to that of the builder to
+/// which constraints connect it. Constraints do not unite bodies of builders, whose contacts with each other would end where they are near at rest.
 fn bodies(scene: &Scene) -> Vec<u32> {
     let mut parents: Vec<u32> = (0..scene.particle_count() as u32).collect();
+    let mut built = vec![false; parents.len()];
     for body in &scene.bodies {
-        parents[body.start as usize..body.end as usize].fill(body.start);
+        let particles = body.start as usize..body.end as usize;
+        parents[particles.clone()].fill(body.start);
+        built[particles].fill(true);
     }
-    let mut named = vec![false; parents.len()];
-    scene.bodies.iter().for_each(|body| named[body.start as usize..body.end as usize].fill(true));
+    // A loose particle and one of a builder that a constraint connects.
+    let mut bridges = Vec::new();
     for set in &scene.constraints {
         for record in set.records() {
-            let mut first = None;
-            for particle in set.info.points(record, &set.rows).filter(|&particle| !named[particle as usize]) {
-                let to = *first.get_or_insert(particle);
-                unite(&mut parents, to, particle);
+            let particles = || set.info.points(record, &set.rows);
+            let Some(loose) = particles().find(|&particle| !built[particle as usize]) else { continue };
+            for particle in particles() {
+                if built[particle as usize] {
+                    bridges.push([loose, particle]);
+                } else {
+                    unite(&mut parents, loose, particle);
+                }
             }
+        }
+    }
+    // By component of loose particles, the one body of a builder to which it is connected; none if there are several.
+    let mut neighbours: HashMap<u32, Option<u32>> = HashMap::new();
+    for bridge in bridges {
+        let [component, body] = bridge.map(|particle| root(&mut parents, particle));
+        let own = neighbours.entry(component).or_insert(Some(body));
+        *own = own.filter(|own| *own == body);
+    }
+    for (component, body) in neighbours {
+        if let Some(body) = body {
+            parents[component as usize] = body;
         }
     }
     // 24 bits hold 16 million bodies. If two bodies share a number, pairs that are close at rest have no contact.

@@ -20,8 +20,10 @@ use crate::error::{Error, Result, check_non_negative};
 /// turbulence is `turbulence` times a smooth noise in space, which moves with the mean wind (Taylor 1938, frozen
 /// turbulence) and repeats after 4096 `turbulence_length`.
 ///
-/// All values may change while the simulation runs: gusts and turbulence continue from where they are. Those of [`crate::Instances`] are functions of the
-/// time since the start, so a change of `velocity`, `gust_frequency` or `turbulence_length` shifts them at once.
+/// All values may change while the simulation runs. At the origin (that of the scene, before any [`crate::Solver::shift_origin`]) gusts and turbulence
+/// continue from where they are. Elsewhere a new `gust_length`, `turbulence_length` or direction of `velocity` shifts them by an amount that grows
+/// with the distance from the origin: it stretches or turns them about it. Those of [`crate::Instances`] are functions of the number of
+/// steps since the start: a change of `velocity`, `gust_frequency`, `turbulence_length` or [`crate::Settings::dt`] shifts them everywhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wind {
     /// Mean velocity of the air [m/s], at most 1e6 in each direction.

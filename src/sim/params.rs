@@ -192,7 +192,15 @@ pub(crate) const AIR_UNIT: f32 = 4_294_967_296.0;
 /// See [`Params::air_step`]. In f32 the turbulence would move by whole cells after some hours; these wrap exactly.
 fn air_step(wind: &Wind, noise_rate: f32, dt: f32) -> [u32; 4] {
     let [x, y, z] = wind.velocity.map(|component| component * noise_rate);
-    [x, y, z, dt * wind.gust_frequency / GUST_PERIOD].map(|periods| ((periods - periods.floor()) * AIR_UNIT) as u32)
+    [x, y, z, dt * wind.gust_frequency / GUST_PERIOD].map(air_units)
+}
+
+/// The fraction of a number of periods, in units; as `air_units` in `shaders/instancing/instances.wgsl`. A negative number has the negative
+/// units of its magnitude: its own distance from the next lower integer would be rounded to 256 units.
+fn air_units(periods: f32) -> u32 {
+    let size = periods.abs();
+    let units = ((size - size.floor()) * AIR_UNIT) as u32;
+    if periods < 0.0 { units.wrapping_neg() } else { units }
 }
 
 /// Wave vector k of the gusts of a wind [1/m].
@@ -221,6 +229,20 @@ mod tests {
                 let moved = (next - one + 0.5).rem_euclid(1.0) - 0.5;
                 assert!((moved - f64::from(rate)).abs() < 2e-7, "{rate}: {moved} after {steps} steps");
             }
+        }
+    }
+
+    /// Opposite winds move the turbulence by opposite steps, however slow they are. Eddies of 20 m move by 1e-7 of a period in a step.
+    #[test]
+    fn opposite_winds_move_the_air_alike() {
+        let (dt, speeds) = (1.0 / 120.0, [0.25, 1.0, 1e-6]);
+        let noise_rate = dt / 20.0 / NOISE_PERIOD;
+        let step = |velocity| air_step(&Wind { velocity, ..Wind::default() }, noise_rate, dt);
+        let (there, back) = (step(speeds), step(speeds.map(|speed| -speed)));
+        for (k, speed) in (0..3).zip(speeds) {
+            let units = speed * noise_rate * AIR_UNIT;
+            assert!((there[k] as f32 - units).abs() <= 1.0, "{there:?}, {units}");
+            assert_eq!(there[k].wrapping_neg(), back[k]);
         }
     }
 }

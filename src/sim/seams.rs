@@ -3,19 +3,25 @@
 
 use crate::constraints::{Distance, Kind, kind_index};
 use crate::geometry::{root, unite};
+use crate::schedule::compiled_kind::CompiledKind;
 use crate::sim::controls::Controls;
 
 impl Controls {
     /// Finds the seams again; returns true if they have changed. Without any seam so far, `seams` stays empty.
     pub fn renew_seams(&mut self) -> bool {
-        let kind = kind_index(Distance::INFO);
-        let is_closed = |index: u32, rest_length: f32| match self.changed_constraints.get(&(kind, index)) {
-            Some(changed) => is_zero(&changed.current),
-            None => rest_length == 0.0,
-        };
-        let all = (0..).zip(self.scene.distances(0..self.scene.constraint_count_of(Distance::INFO) as u32));
-        let closed = all.filter(|(index, own)| is_closed(*index, own.rest_length)).map(|(_, own)| own.particles);
-        let mut closed = closed.peekable();
+        let CompiledKind { records, coloring, .. } = &self.compiled.kinds[kind_index(Distance::INFO)];
+        // Of the tears: constraints between torn parts have this material, and the particles of the others are the present ones.
+        let disabled = self.scene.materials.len() as u32;
+        let mut closed = coloring
+            .places()
+            .into_iter()
+            .filter_map(|place| {
+                let record = &records[place as usize * Distance::INFO.record_words..][..Distance::INFO.record_words];
+                let (named, parameters) = record.split_at(Distance::INFO.material_word() + 1);
+                let [a, b, material] = named else { return None };
+                (is_zero(parameters) && *material != disabled).then_some([*a, *b])
+            })
+            .peekable();
         if closed.peek().is_none() && self.seams.is_empty() {
             return false;
         }
@@ -47,4 +53,52 @@ impl Controls {
 /// True if the parameters of a distance constraint have the rest length 0.
 pub(super) fn is_zero(parameters: &[u32]) -> bool {
     f32::from_bits(parameters[0]) == 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scene::{Bending, ClothGrid, Fabric, Scene, Tearing};
+    use crate::settings::Settings;
+    use crate::sim::controls::Controls;
+    use crate::{Distance, Material};
+
+    const COLUMNS: u32 = 7;
+
+    /// A sheet of 9 rows that tears along its fifth one, with two stitches: over that row, and from it to the seventh one.
+    fn sheet(stitches: [[u32; 2]; 2]) -> Scene {
+        let mut scene = Scene::new();
+        let fabric = Fabric { bending: Bending::None, tearing: Some(Tearing::at(f32::INFINITY)), ..Fabric::COTTON };
+        let grid = ClothGrid { columns: COLUMNS, rows: 9, fabric, tethers: None, ..ClothGrid::default() };
+        scene.add_cloth_grid(&grid).unwrap();
+        let row = 4 * COLUMNS..5 * COLUMNS - 1;
+        let line: Vec<[u32; 2]> = row.map(|particle| [particle, particle + 1]).collect();
+        scene.set_tear_strain(&line, 1e-3).unwrap();
+        for particles in stitches {
+            scene.add(Distance { particles, rest_length: 0.0 }, Material::RIGID).unwrap();
+        }
+        scene
+    }
+
+    #[test]
+    fn tears_open_the_seams_across_them_and_keep_the_others() {
+        let [above, torn, below, lowest] = [3, 4, 5, 6].map(|row| row * COLUMNS + 3);
+        let mut controls = Controls::new(&sheet([[above, below], [torn, lowest]]), Settings::default()).unwrap();
+        let sewn = |controls: &Controls, a: u32, b: u32| controls.are_sewn(&[a], &[b]);
+        assert!(sewn(&controls, above, below) && sewn(&controls, torn, lowest) && !sewn(&controls, above, lowest));
+        let mut copy = None;
+        for _ in 0..40 {
+            let stretched: Vec<[f32; 3]> = controls.scene.rest_positions.iter().map(|x| x.map(|x| 1.5 * x)).collect();
+            let tears = controls.tear(&stretched);
+            copy = copy.or(tears.copies.into_iter().find(|[vertex, _]| *vertex == torn).map(|[_, copy]| copy));
+        }
+        let copy = copy.unwrap();
+        let is_below =
+            |particle: u32| controls.scene.triangles.iter().any(|own| own.contains(&particle) && own.contains(&below));
+        let [lower, upper] = if is_below(copy) { [copy, torn] } else { [torn, copy] };
+        assert!(is_below(lower) && !is_below(upper));
+        assert!(sewn(&controls, lower, lowest) && !sewn(&controls, upper, lowest));
+        assert!(!sewn(&controls, above, below));
+        controls.mend();
+        assert!(sewn(&controls, above, below) && sewn(&controls, torn, lowest) && !sewn(&controls, copy, lowest));
+    }
 }

@@ -343,7 +343,7 @@ impl Controls {
         self.scene.tethered_bodies.iter().any(|body| has(body.particles.start))
     }
 
-    /// Computes what depends on the triangles again: records, rings, contact elements, paths of tethers.
+    /// Computes what depends on the triangles again: records, rings, contact elements, paths of tethers, seams.
     pub(super) fn renew_torn(&mut self) {
         let Self { compiled, scene, .. } = self;
         if let Some(mesh) = &compiled.tearing {
@@ -355,6 +355,7 @@ impl Controls {
         if self.has_tethered_tearable_cloth() {
             self.tether_graph = TetherGraph::new(&self.scene);
         }
+        self.renew_seams();
     }
 
     /// The scene before any tear.

@@ -224,6 +224,39 @@ fn cloth_pushed_by_a_collider_does_not_cross() {
     }
 }
 
+/// A rope ends in a rigid body of particles: they are one body, whose particles near each other at rest have no contact.
+#[test]
+fn a_rope_that_ends_in_a_body_of_particles_has_no_contact_with_it() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let own = scene.add_contact_material(ContactMaterial { thickness: 0.06, ..ContactMaterial::default() }).unwrap();
+    let points: Vec<[f32; 3]> = (0..8).map(|k| [-0.05 * k as f32, 0.0, 0.0]).collect();
+    let rope = scene.add_rope(&Rope { points: &points, cord: Cord::limp(0.2, 1e5), tethers: None }).unwrap();
+    let rest =
+        (0..18).map(|k| [k % 2, k / 2 % 3, k / 6].map(|c| 0.05 * c as f32)).map(|[x, y, z]| [x, y - 0.05, z - 0.05]);
+    let rest: Vec<[f32; 3]> = rest.collect();
+    let is_end = |x: &[f32; 3]| x.iter().all(|x| x.abs() < 1e-6);
+    let particles: Vec<u32> = rest
+        .iter()
+        .map(|x| {
+            let own = Particle { position: *x, inverse_mass: 50.0, ..Particle::default() };
+            if is_end(x) { rope.particles.start } else { scene.add_particle(own).unwrap() }
+        })
+        .collect();
+    assert!(particles.contains(&rope.particles.start));
+    let body = ShapeMatching { particles: &particles, rest_positions: &rest, masses: &[0.02; 18] };
+    scene.add(body, Material::RIGID).unwrap();
+    scene.set_particle_contact(0..scene.particle_count() as u32, own).unwrap();
+    for level in [SelfCollision::default(), SelfCollision::surfaces()] {
+        let settings = Settings { self_collision: Some(level), gravity: [0.0; 3], ..Settings::default() };
+        for mut own in common::backends(&gpu, &scene, settings) {
+            own.step(10);
+            let report = own.read_contacts().unwrap();
+            assert_eq!(report.contacts, 0, "{}, {:?}", own.name(), level.level);
+        }
+    }
+}
+
 /// A rope holds a rigid cube, whose particles are in no surface: they meet the points of the rope as spheres at both levels.
 #[test]
 fn a_rope_holds_a_body_of_particles() {

@@ -129,14 +129,29 @@ fn an_output_of_velocities_equals_those_of_the_solver_bit_for_bit() {
     let own = Interleaved::new(&gpu, particles.len());
     let velocities = own.target(2, Float32x4);
     solver.add_vertex_output(&VertexOutput { vertices: &particles, velocities, ..VertexOutput::EMPTY }).unwrap();
+    let pinned = particles[3];
+    solver.pin(&[pinned]).unwrap();
+    let [x, y, z] = scene.positions()[pinned as usize];
+    solver.set_target(pinned, [x + 0.01, y, z]).unwrap();
     solver.step(7);
-    let (words, expected) = (words(&gpu, &own.buffer), solver.read_velocities().unwrap());
-    let vertices = words[Interleaved::BASE..].chunks_exact(Interleaved::STRIDE);
-    for (vertex, &particle) in vertices.zip(&particles) {
-        assert_eq!(vertex[2..5], expected[particle as usize].map(f32::to_bits), "particle {particle}");
-        assert_eq!((vertex[5], vertex[1], vertex[6]), (0, UNTOUCHED, UNTOUCHED));
-    }
-    assert!(expected.iter().flatten().any(|&component| component != 0.0));
+    let check = |solver: &Solver| {
+        let (words, expected) = (words(&gpu, &own.buffer), solver.read_velocities().unwrap());
+        let vertices = words[Interleaved::BASE..].chunks_exact(Interleaved::STRIDE);
+        for (vertex, &particle) in vertices.zip(&particles) {
+            assert_eq!(vertex[2..5], expected[particle as usize].map(f32::to_bits), "particle {particle}");
+            assert_eq!((vertex[5], vertex[1], vertex[6]), (0, UNTOUCHED, UNTOUCHED));
+        }
+        assert!(expected.iter().flatten().any(|&component| component != 0.0));
+        expected[pinned as usize]
+    };
+    check(&solver);
+    // A particle that loses its target stands still, before the next step too.
+    solver.set_target(pinned, [x + 0.02, y, z]).unwrap();
+    solver.step(1);
+    assert!(check(&solver)[0] > 0.0);
+    solver.clear_targets(&[pinned]).unwrap();
+    solver.step(0);
+    assert_eq!(check(&solver), [0.0; 3]);
 }
 
 /// The tangents in f64, from the definition: ∂x/∂u of each triangle times the magnitude of its area in texture coordinates.
