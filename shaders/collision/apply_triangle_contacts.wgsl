@@ -1,5 +1,6 @@
 // Moves the particles of triangles that are in contact with colliders. A particle follows the contact that moves it most:
-// the mean of several would leave each of them unresolved.
+// the mean of several would leave each of them unresolved. Together they may move a triangle farther than its own contact
+// would. So the contact takes from a particle no more than its approach; the rest is recovery, and no particle rebounds.
 // Counterpart: src/reference/triangles.rs.
 //
 // One thread per particle. Reads the contacts of its triangles. Writes position or recovery, displacement and collider
@@ -44,7 +45,7 @@ fn apply_triangle_contacts(@builtin(global_invocation_id) id: vec3u) {
         }
         let own = triangle_contacts[code >> 2u];
         let weight = opaque1(weight_of(own, code & 3u), zero);
-        let size = opaque1(weight * length(opaque(own.impulse + own.recovery, zero)), zero);
+        let size = opaque1(weight * length(opaque(own.impulse + opaque(own.normal * own.recovery, zero), zero)), zero);
         if size > most {
             most = size;
             b = weight;
@@ -56,8 +57,12 @@ fn apply_triangle_contacts(@builtin(global_invocation_id) id: vec3u) {
     }
     let x = positions[i];
     let scale = opaque1(x.w * b, zero);
-    let d = opaque(displacements[i].xyz + opaque(contact.impulse * scale, zero), zero);
-    let away = opaque(contact.recovery * scale, zero);
+    let push = opaque1(contact.normal_impulse * scale, zero);
+    let approach = contact.carried - opaque1(dot(contact.normal, displacements[i].xyz), zero);
+    let kept = select(1.0, clamp(opaque1(approach, zero) / push, 0.0, 1.0), push > 0.0);
+    let d = opaque(displacements[i].xyz + opaque(contact.impulse * opaque1(scale * kept, zero), zero), zero);
+    let rest = opaque1(push - opaque1(push * kept, zero), zero);
+    let away = opaque(contact.normal * opaque1(opaque1(contact.recovery * scale, zero) + rest, zero), zero);
     if RECOVERS_BY_DISPLACEMENT {
         let whole = opaque(d + away, zero);
         displacements[i] = vec4f(whole, 0.0);
@@ -68,7 +73,7 @@ fn apply_triangle_contacts(@builtin(global_invocation_id) id: vec3u) {
         positions[i] = vec4f(opaque(x.xyz + away, zero), x.w);
     }
     if NOTES_IMPULSES {
-        let share = opaque1(b / params.h, zero);
+        let share = opaque1(opaque1(b / params.h, zero) * kept, zero);
         let normal = opaque1(contact.normal_impulse * share, zero);
         push_on(i, contact.owner - 1u, opaque(contact.impulse * -share, zero), normal, contact.arm);
     }

@@ -52,8 +52,7 @@ fn triangle_at(index: u32) -> Triangle {
 // The contact with one collider; `owner` is 0 without a contact.
 struct Candidate {
     contact: TriangleContact,
-    // Outward normal, and the displacement along it that ends the contact [m].
-    normal: vec3f,
+    // The displacement along the normal that ends the contact [m].
     depth: f32,
 }
 
@@ -108,9 +107,11 @@ fn contact_with(index: u32, triangle: Triangle) -> Candidate {
     }
     let change = opaque(opaque(normal * push, zero) - opaque(slip * share, zero), zero);
     let arm = opaque(mixed(deepest.weights, start) + motion, zero);
-    let recovery = opaque(normal * recovered, zero);
-    let contact = TriangleContact(change / inverse_mass, index + 1u, recovery / inverse_mass, deepest.weights.y, arm, deepest.weights.z, push / inverse_mass);
-    return Candidate(contact, normal, deepest.depth);
+    let carried = opaque1(dot(normal, opaque(mixed(deepest.weights, triangle.d) - motion, zero)), zero);
+    let weights = deepest.weights.yz;
+    let impulse = change / inverse_mass;
+    let contact = TriangleContact(impulse, index + 1u, normal, weights.x, arm, weights.y, push / inverse_mass, recovered / inverse_mass, carried);
+    return Candidate(contact, deepest.depth);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -134,7 +135,7 @@ fn collide_triangles(@builtin(global_invocation_id) id: vec3u) {
         var index = first_near(center, reach);
         while index != NONE {
             let own = contact_with(index, triangle);
-            let is_opposite = own.depth > 0.0 && best.depth > 0.0 && dot(own.normal, best.normal) < OPPOSITE;
+            let is_opposite = own.depth > 0.0 && best.depth > 0.0 && dot(own.contact.normal, best.contact.normal) < OPPOSITE;
             if own.depth > best.depth {
                 against = select(0.0, best.depth, is_opposite);
                 best = own;
@@ -152,7 +153,7 @@ fn collide_triangles(@builtin(global_invocation_id) id: vec3u) {
         let share = opaque1(opaque1(0.5 * (best.depth - against), zero) / best.depth, zero);
         best.contact.impulse = opaque(best.contact.impulse * share, zero);
         best.contact.normal_impulse = opaque1(best.contact.normal_impulse * share, zero);
-        best.contact.recovery = opaque(best.contact.recovery * share, zero);
+        best.contact.recovery = opaque1(best.contact.recovery * share, zero);
     }
     triangle_contacts[t] = best.contact;
 }

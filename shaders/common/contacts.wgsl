@@ -168,8 +168,8 @@ struct TriangleContact {
     impulse: vec3f,
     // 1 + the index of the collider, or 0 without a contact.
     owner: u32,
-    // Displacement that removes overlap of the start of the substep, times the same mass [kg m].
-    recovery: vec3f,
+    // Outward normal of the collider.
+    normal: vec3f,
     // Barycentric weights of the second and of the third corner.
     weight_1: f32,
     // Offset of the contact point from the collider [m].
@@ -177,6 +177,10 @@ struct TriangleContact {
     weight_2: f32,
     // The normal part of `impulse` [kg m].
     normal_impulse: f32,
+    // Displacement along the normal that removes overlap of the start of the substep, times the same mass [kg m].
+    recovery: f32,
+    // Displacement of the collider along the normal at the contact point [m].
+    carried: f32,
 }
 
 // Returns true if two contact materials collide with each other.

@@ -31,10 +31,11 @@ const EXIT_STEPS: u32 = 6;
 const LEAST_SLOPE: f32 = 0.1;
 
 /// A triangle is in contact if its deepest point is deeper than its corners, or than the contact distance, by more than this
-/// share of the contact distance.
+/// share of the contact distance. The exit ends there: a contact that moved the triangle farther would end and begin again every few
+/// substeps.
 const SLACK: f32 = 0.05;
 
-/// The exit ends within this share of the contact distance.
+/// The depth of the exit is determined within this share of the contact distance, unless it is 0.
 const TOLERANCE: f32 = 0.02;
 
 /// Weights below this count as 0: the deepest point is on an edge, or at a corner.
@@ -109,7 +110,7 @@ impl TriangleView<'_> {
 
     /// The deepest point of a triangle; `None` without a contact. Contacts at a corner are those of the particle.
     ///
-    /// A triangle resolves only what its corners leave: it moves to the distance of its deepest corner.
+    /// A triangle resolves only what its corners leave: it moves to the distance of its deepest corner, less the slack.
     pub fn deepest_point(&self, e: Corners) -> Option<DeepestPoint> {
         let center = ((e[0] + e[1]) + e[2]) * (1.0 / 3.0);
         let radius = e.map(|corner| length(corner - center)).into_iter().fold(0.0, f32::max);
@@ -133,7 +134,7 @@ impl TriangleView<'_> {
         if at_corner || found.near.distance >= limit {
             return None;
         }
-        Some(self.with_exit(face, found, goal))
+        Some(self.with_exit(face, found, limit))
     }
 
     /// The deepest point of a triangle, shifted by `shift`, from the point with `weights` on: projected subgradient descent
@@ -168,7 +169,7 @@ impl TriangleView<'_> {
         let mut high: Option<(f32, f32)> = None;
         for _ in 0..EXIT_STEPS {
             let gap = goal - near.distance;
-            if gap <= TOLERANCE * self.keep {
+            if low > 0.0 && gap <= TOLERANCE * self.keep {
                 break;
             }
             let slope = match high {

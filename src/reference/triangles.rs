@@ -19,8 +19,12 @@ struct TriangleContact {
     impulse: Vec3,
     /// The normal part of `impulse` [kg m].
     normal_impulse: f32,
-    /// Displacement that removes overlap of the start of the substep, times the same mass [kg m].
-    recovery: Vec3,
+    /// Displacement along the normal that removes overlap of the start of the substep, times the same mass [kg m].
+    recovery: f32,
+    /// Outward normal of the collider.
+    normal: Vec3,
+    /// Displacement of the collider along the normal at the contact point \[m\].
+    carried: f32,
     /// Offset of the contact point from the collider \[m\].
     arm: Vec3,
 }
@@ -28,8 +32,7 @@ struct TriangleContact {
 /// The contact with one collider.
 struct Candidate {
     contact: TriangleContact,
-    /// Outward normal, and the displacement along it that ends the contact \[m\].
-    normal: Vec3,
+    /// The displacement along the normal that ends the contact \[m\].
     depth: f32,
 }
 
@@ -102,7 +105,7 @@ impl Reference {
             }
             let Some(own) = self.contact_with(index, triangle) else { continue };
             let (depth, opposite) = match &best {
-                Some(best) => (best.depth, dot(own.normal, best.normal) < OPPOSITE),
+                Some(best) => (best.depth, dot(own.contact.normal, best.contact.normal) < OPPOSITE),
                 None => (0.0, false),
             };
             if own.depth > depth {
@@ -112,7 +115,7 @@ impl Reference {
                 against = against.max(own.depth);
             }
         }
-        best.map(|Candidate { mut contact, depth, .. }| {
+        best.map(|Candidate { mut contact, depth }| {
             if against > 0.0 {
                 let share = 0.5 * (depth - against) / depth;
                 contact.impulse *= share;
@@ -167,21 +170,24 @@ impl Reference {
             weights: [deepest.weights.y, deepest.weights.z],
             impulse: change / inverse_mass,
             normal_impulse: push / inverse_mass,
-            recovery: normal * recovered / inverse_mass,
+            recovery: recovered / inverse_mass,
+            normal,
+            carried: dot(normal, mixed(deepest.weights, triangle.d) - motion),
             arm: mixed(deepest.weights, start) + motion,
         };
-        Some(Candidate { contact, normal, depth: deepest.depth })
+        Some(Candidate { contact, depth: deepest.depth })
     }
 
     /// Moves the particles of triangles in contact. A particle follows the contact that moves it most: the mean of several
-    /// would leave each of them unresolved.
+    /// would leave each of them unresolved. Together they may move a triangle farther than its own contact would. So the contact takes from a
+    /// particle no more than its approach; the rest is recovery, and no particle rebounds.
     pub(super) fn apply_triangle_contacts(&mut self) {
         let contacts = std::mem::take(&mut self.triangle_contacts.found);
         let mut strongest = BTreeMap::<usize, (f32, f32, TriangleContact)>::new();
         for (corners, contact) in &contacts {
             for (corner, &i) in corners.iter().enumerate() {
                 let b = contact.weight(corner);
-                let size = b * length(contact.impulse + contact.recovery);
+                let size = b * length(contact.impulse + contact.normal * contact.recovery);
                 if size > strongest.get(&i).map_or(0.0, |&(most, ..)| most) {
                     strongest.insert(i, (size, b, *contact));
                 }
@@ -196,8 +202,11 @@ impl Reference {
 
     fn move_by_triangle(&mut self, i: usize, b: f32, contact: &TriangleContact) {
         let scale = self.controls.inverse_masses[i] * b;
-        let d = self.displacements[i] + contact.impulse * scale;
-        let away = contact.recovery * scale;
+        let push = contact.normal_impulse * scale;
+        let approach = contact.carried - dot(contact.normal, self.displacements[i]);
+        let kept = if push > 0.0 { (approach / push).clamp(0.0, 1.0) } else { 1.0 };
+        let d = self.displacements[i] + contact.impulse * (scale * kept);
+        let away = contact.normal * (contact.recovery * scale + (push - push * kept));
         if self.controls.settings.keeps_surfaces_apart() {
             let whole = d + away;
             self.displacements[i] = whole;
@@ -208,7 +217,7 @@ impl Reference {
             self.positions[i] += away;
         }
         if self.controls.settings.keeps_collider_impulses() {
-            let share = b / self.params.h;
+            let share = b / self.params.h * kept;
             let own = (contact.impulse * -share, contact.normal_impulse * share);
             self.push_on(i, contact.owner as u32, own, contact.arm);
         }

@@ -100,7 +100,7 @@ fn deepest_point(view: TriangleView, e: Corners) -> DeepestPoint {
     if at_corner || found.near.distance >= limit {
         return DeepestPoint();
     }
-    return with_exit(view, face, found, goal);
+    return with_exit(view, face, found, limit);
 }
 
 // Returns the deepest point of a triangle, shifted by `shift`, from the point with `weights` on.
@@ -169,7 +169,7 @@ fn exit_depth(view: TriangleView, face: Face, start: Found, normal: vec3f, goal:
     var high = vec2f();
     for (var turn = 0u; turn < EXIT_STEPS; turn++) {
         let gap = goal - near.distance;
-        if gap <= tolerance {
+        if low > 0.0 && gap <= tolerance {
             break;
         }
         var slope = max(opaque1(dot(near.normal, normal), zero), LEAST_SLOPE);
