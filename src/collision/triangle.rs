@@ -178,11 +178,14 @@ impl TriangleView<'_> {
             };
             let depth = low + gap / slope;
             let there = self.search_deepest(face, normal * depth, start.weights, SEARCH_AGAIN).near;
-            if there.distance > goal + TOLERANCE * self.keep {
-                high = Some((depth, there.distance));
-            } else {
+            if there.distance <= goal {
                 (low, near) = (depth, there);
+                continue;
             }
+            if there.distance <= goal + TOLERANCE * self.keep {
+                return low + gap * ((depth - low) / (there.distance - near.distance));
+            }
+            high = Some((depth, there.distance));
         }
         low
     }

@@ -8,6 +8,7 @@ mod collider_seams;
 mod contact_scales;
 mod contacts_shapes;
 mod deep_contacts;
+mod draped;
 mod events;
 mod friction;
 mod growing_lists;

@@ -178,12 +178,15 @@ fn exit_depth(view: TriangleView, face: Face, start: Found, normal: vec3f, goal:
         }
         let depth = opaque1(low + opaque1(gap / slope, zero), zero);
         let there = search_deepest(view, face, opaque(normal * depth, zero), start.weights, SEARCH_AGAIN).near;
-        if there.distance > goal + tolerance {
-            high = vec2f(depth, there.distance);
-        } else {
+        if there.distance <= goal {
             low = depth;
             near = there;
+            continue;
         }
+        if there.distance <= goal + tolerance {
+            return opaque1(low + opaque1(gap * opaque1((depth - low) / (there.distance - near.distance), zero), zero), zero);
+        }
+        high = vec2f(depth, there.distance);
     }
     return low;
 }
