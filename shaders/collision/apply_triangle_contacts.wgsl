@@ -15,6 +15,7 @@
 @group(0) @binding(5) var<storage, read> triangle_contacts: array<TriangleContact>;
 @group(0) @binding(6) var<storage, read_write> collider_contacts: array<ColliderContact>;
 @group(0) @binding(7) var<storage, read_write> status: Status;
+@group(0) @binding(8) var<storage, read> residuals: array<vec4u>;
 
 override NOTES_IMPULSES: bool = true;
 // True with surfaces: see collide.wgsl.
@@ -58,7 +59,8 @@ fn apply_triangle_contacts(@builtin(global_invocation_id) id: vec3u) {
     let x = positions[i];
     let scale = opaque1(x.w * b, zero);
     let push = opaque1(contact.normal_impulse * scale, zero);
-    let approach = contact.carried - opaque1(dot(contact.normal, displacements[i].xyz), zero);
+    let motion = opaque(displacements[i].xyz - unpacked(residuals[i]).position, zero);
+    let approach = contact.carried - opaque1(dot(contact.normal, motion), zero);
     let kept = select(1.0, clamp(opaque1(approach, zero) / push, 0.0, 1.0), push > 0.0);
     let d = opaque(displacements[i].xyz + opaque(contact.impulse * opaque1(scale * kept, zero), zero), zero);
     let rest = opaque1(push - opaque1(push * kept, zero), zero);

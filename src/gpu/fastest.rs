@@ -1,6 +1,6 @@
 //! Measures which execution is the fastest for a scene on an adapter.
 
-use super::opening::is_too_large;
+use super::opening::{free_failed, is_too_large};
 use super::solver::Solver;
 use super::store::PipelineStore;
 use crate::error::Result;
@@ -93,7 +93,8 @@ pub fn fastest_execution(
         let mut solver = match Solver::with_store(&store, queue, scene, Settings { execution, ..settings }) {
             Ok(solver) => solver,
             // Another execution may need less: tiles may need no records.
-            Err(error) if is_too_large(&error, queue) => {
+            Err(error) if is_too_large(&error) => {
+                free_failed(device, queue);
                 too_large = Some(error);
                 continue;
             }

@@ -39,14 +39,16 @@ impl Parts {
     }
 }
 
-/// True if an execution that needs less memory may succeed. Frees the buffers of the failed one, which their first writes hold until the next
-/// submission.
-pub(super) fn is_too_large(error: &Error, queue: &wgpu::Queue) -> bool {
-    let is_too_large = matches!(error, Error::LimitExceeded { .. } | Error::OutOfMemory { .. });
-    if is_too_large {
-        queue.submit([]);
-    }
-    is_too_large
+/// True if an execution that needs less memory may succeed.
+pub(super) fn is_too_large(error: &Error) -> bool {
+    matches!(error, Error::LimitExceeded { .. } | Error::OutOfMemory { .. })
+}
+
+/// Frees the buffers of a failed execution, which their first writes hold until a submission has ended.
+pub(super) fn free_failed(device: &wgpu::Device, queue: &wgpu::Queue) {
+    queue.submit([]);
+    // An error is that of a lost device, which the next attempt reports. A browser does not wait.
+    let _ = device.poll(wgpu::PollType::wait_indefinitely());
 }
 
 /// A solver of controls that are ready, without their uploads.
@@ -133,8 +135,9 @@ impl Solver {
         let mut controls = Controls::new(scene, Settings { execution, ..settings })?;
         warn_of_open_contacts(&controls);
         let mut parts = Parts::new(store, queue, &controls).await;
-        let may_be_smaller = parts.as_ref().is_err_and(|error| is_too_large(error, queue));
+        let may_be_smaller = parts.as_ref().is_err_and(is_too_large);
         if let Some(smaller) = smaller.filter(|own| may_be_smaller && *own != execution) {
+            free_failed(device, queue);
             execution = smaller;
             controls.set_settings(Settings { execution, ..settings })?;
             parts = Parts::new(store, queue, &controls).await;

@@ -1,7 +1,7 @@
 //! Parts that come and go while a simulation runs: a solver of the edited scene takes over the state of what remains.
 
 use super::contacts::COLLIDER_CONTACT_BYTES;
-use super::opening::{is_too_large, opened};
+use super::opening::{free_failed, is_too_large, opened};
 use super::skinned::POSE_BYTES;
 use super::snapshot::state_buffers;
 use super::solver::Solver;
@@ -86,7 +86,8 @@ impl Solver {
             self.user_settings.execution == Execution::Auto && settings.execution == Execution::Clusters;
         let mut auto = self.auto;
         let mut new = match opened(&self.store, &self.queue, self.controls.replaced(scene, map)?).await {
-            Err(error) if may_fall_back && is_too_large(&error, &self.queue) => {
+            Err(error) if may_fall_back && is_too_large(&error) => {
+                free_failed(&self.device, &self.queue);
                 auto = Execution::Tiles;
                 let mut controls = self.controls.replaced(scene, map)?;
                 controls.set_settings(Settings { execution: auto, ..settings })?;

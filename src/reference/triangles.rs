@@ -203,7 +203,8 @@ impl Reference {
     fn move_by_triangle(&mut self, i: usize, b: f32, contact: &TriangleContact) {
         let scale = self.controls.inverse_masses[i] * b;
         let push = contact.normal_impulse * scale;
-        let approach = contact.carried - dot(contact.normal, self.displacements[i]);
+        let motion = self.displacements[i] - self.position_residuals[i];
+        let approach = contact.carried - dot(contact.normal, motion);
         let kept = if push > 0.0 { (approach / push).clamp(0.0, 1.0) } else { 1.0 };
         let d = self.displacements[i] + contact.impulse * (scale * kept);
         let away = contact.normal * (contact.recovery * scale + (push - push * kept));

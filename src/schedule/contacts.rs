@@ -35,8 +35,9 @@ pub(crate) struct ContactElements {
     pub radii: [[f32; 2]; TYPES],
 }
 
-/// By particle: its body. Each connected component of particles that no builder made is a body, or belongs to that of the builder to
-/// which constraints connect it. Constraints do not unite bodies of builders, whose contacts with each other would end where they are near at rest.
+/// By particle: its body. Each connected component of particles that no builder made is a body. If constraints connect it to one body of a
+/// builder, it belongs to that; if to several, it stays apart. Constraints do not unite bodies of builders, whose contacts with each other would end
+/// where they are near at rest.
 fn bodies(scene: &Scene) -> Vec<u32> {
     let mut parents: Vec<u32> = (0..scene.particle_count() as u32).collect();
     let mut built = vec![false; parents.len()];

@@ -16,7 +16,7 @@ fn speeds(reference: &Reference) -> Vec<f32> {
     reference.read_velocities().unwrap().into_iter().map(length).collect()
 }
 
-/// A square of 0.4 m falls on a box of half its side.
+/// A square of 0.4 m falls on a box with a side of 0.24 m.
 #[test]
 fn a_cloth_over_a_box_comes_to_rest() {
     let mut scene = Scene::new();

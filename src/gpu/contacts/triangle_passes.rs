@@ -70,6 +70,7 @@ impl TrianglePasses {
                 (Read, &made),
                 (Write, collider_contacts),
                 (Write, &shared.status),
+                (Read, &shared.residuals),
             ],
         );
         Ok(Self { find, apply, triangle_count: triangle_count as u32 })
