@@ -16,17 +16,16 @@ fn speeds(reference: &Reference) -> Vec<f32> {
     reference.read_velocities().unwrap().into_iter().map(length).collect()
 }
 
-/// A square of 0.4 m falls on a box with a side of 0.24 m.
-#[test]
-fn a_cloth_over_a_box_comes_to_rest() {
+/// A square of 0.4 m falls on a box with a side of 0.24 m, `at` metres from the origin on each axis.
+fn cloth_over_a_box(at: f32) -> Scene {
     let mut scene = Scene::new();
     let own = material(&mut scene, 0.005, 0.5);
     let shape = Shape::Box { half_extents: [0.12; 3] };
-    scene.add_collider(Collider { material: own, ..Collider::new(shape, [0.0, -0.12, 0.0]) }).unwrap();
+    scene.add_collider(Collider { material: own, ..Collider::new(shape, [at, at - 0.12, at]) }).unwrap();
     let grid = ClothGrid {
         columns: 16,
         rows: 16,
-        origin: [-0.2, 0.0035, -0.2],
+        origin: [at - 0.2, at + 0.0035, at - 0.2],
         column_axis: [0.4, 0.0, 0.0],
         row_axis: [0.0, 0.0, 0.4],
         fabric: Fabric::COTTON,
@@ -34,12 +33,21 @@ fn a_cloth_over_a_box_comes_to_rest() {
     };
     let cloth = scene.add_cloth_grid(&grid).unwrap();
     scene.set_particle_contact(cloth.particles, own).unwrap();
-    let mut reference = Reference::new(&scene, Settings { damping: 0.5, ..Settings::default() }).unwrap();
-    reference.step(300);
-    let speeds = speeds(&reference);
-    let fastest = speeds.iter().copied().fold(0.0, f32::max);
-    let mean = (speeds.iter().map(|speed| speed * speed).sum::<f32>() / speeds.len() as f32).sqrt();
-    assert!(fastest < 5e-3 && mean < 1e-3, "{fastest} m/s, root mean square {mean} m/s");
+    scene
+}
+
+#[test]
+fn a_cloth_over_a_box_comes_to_rest() {
+    for at in [0.0, 100.0] {
+        let settings = Settings { damping: 0.5, ..Settings::default() };
+        let mut reference = Reference::new(&cloth_over_a_box(at), settings).unwrap();
+        reference.step(300);
+        let speeds = speeds(&reference);
+        let fastest = speeds.iter().copied().fold(0.0, f32::max);
+        let mean = (speeds.iter().map(|speed| speed * speed).sum::<f32>() / speeds.len() as f32).sqrt();
+        println!("{at} m: {fastest} m/s, root mean square {mean} m/s");
+        assert!(fastest < 5e-3 && mean < 1e-3, "{at} m: {fastest} m/s, root mean square {mean} m/s");
+    }
 }
 
 /// A limp strip lies on a table and hangs over its edge, around a quarter of a circle. It slides if the ratio of the hanging to the
