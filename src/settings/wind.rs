@@ -22,8 +22,8 @@ use crate::error::{Error, Result, check_non_negative};
 ///
 /// All values may change while the simulation runs. At the origin (that of the scene, before any [`crate::Solver::shift_origin`]) gusts and turbulence
 /// continue from where they are. Elsewhere a new `gust_length`, `turbulence_length` or direction of `velocity` shifts them by an amount that grows
-/// with the distance from the origin: it stretches or turns them about it. Those of [`crate::Instances`] are functions of the number of
-/// steps since the start: a change of `velocity`, `gust_frequency`, `turbulence_length` or [`crate::Settings::dt`] shifts them everywhere.
+/// with the distance from the origin: it stretches or turns them about it. In [`crate::Instances`] both are functions of the number
+/// of steps since the start: a change of `velocity`, `gust_frequency`, `turbulence_length` or [`crate::Settings::dt`] shifts them everywhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wind {
     /// Mean velocity of the air [m/s], at most 1e6 in each direction.

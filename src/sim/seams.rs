@@ -9,19 +9,15 @@ use crate::sim::controls::Controls;
 impl Controls {
     /// Finds the seams again; returns true if they have changed. Without any seam so far, `seams` stays empty.
     pub fn renew_seams(&mut self) -> bool {
-        let CompiledKind { records, coloring, .. } = &self.compiled.kinds[kind_index(Distance::INFO)];
+        let CompiledKind { records, .. } = &self.compiled.kinds[kind_index(Distance::INFO)];
         // Of the tears: constraints between torn parts have this material, and the particles of the others are the present ones.
         let disabled = self.scene.materials.len() as u32;
-        let mut closed = coloring
-            .places()
-            .into_iter()
-            .filter_map(|place| {
-                let record = &records[place as usize * Distance::INFO.record_words..][..Distance::INFO.record_words];
-                let (named, parameters) = record.split_at(Distance::INFO.material_word() + 1);
-                let [a, b, material] = named else { return None };
-                (is_zero(parameters) && *material != disabled).then_some([*a, *b])
-            })
-            .peekable();
+        let closed = records.chunks_exact(Distance::INFO.record_words).filter_map(|record| {
+            let (named, parameters) = record.split_at(Distance::INFO.material_word() + 1);
+            let [a, b, material] = named else { return None };
+            (is_zero(parameters) && *material != disabled).then_some([*a, *b])
+        });
+        let mut closed = closed.peekable();
         if closed.peek().is_none() && self.seams.is_empty() {
             return false;
         }

@@ -98,7 +98,7 @@ fn a_strip_over_a_table_edge_slides_beyond_its_friction() {
         let moved = moved(share * most);
         assert!(moved < 0.012, "at {share} of the limit: {moved} m");
     }
-    // Where a row of particles lies on the edge, it holds the strip a little longer.
+    // A row of particles that lies on the edge holds the strip a little longer.
     for share in [1.35, 1.65] {
         let moved = moved(share * most);
         assert!(moved > 0.1, "at {share} of the limit: {moved} m");
