@@ -44,7 +44,7 @@ impl Solver {
     /// # Ok::<(), supple::Error>(())
     /// ```
     ///
-    /// What remains keeps positions, velocities, rounding residuals, pins, targets, masses, forces, multipliers, plastic
+    /// Remaining parts keep positions, velocities, rounding residuals, pins, targets, masses, forces, multipliers, plastic
     /// strains, tears, materials, changed parameters, collider contacts, attachments with their ids, skinned poses, limits and
     /// joints. Colliders, settings, clocks and the shift of the origin stay. Parts that are added start as in the scene, whose
     /// positions are those before [`Solver::shift_origin`].

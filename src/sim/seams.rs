@@ -3,13 +3,12 @@
 
 use crate::constraints::{Distance, Kind, kind_index};
 use crate::geometry::{root, unite};
-use crate::schedule::compiled_kind::CompiledKind;
 use crate::sim::controls::Controls;
 
 impl Controls {
     /// Finds the seams again; returns true if they have changed. Without any seam so far, `seams` stays empty.
     pub fn renew_seams(&mut self) -> bool {
-        let CompiledKind { records, .. } = &self.compiled.kinds[kind_index(Distance::INFO)];
+        let records = &self.compiled.kinds[kind_index(Distance::INFO)].records;
         // Of the tears: constraints between torn parts have this material, and the particles of the others are the present ones.
         let disabled = self.scene.materials.len() as u32;
         let closed = records.chunks_exact(Distance::INFO.record_words).filter_map(|record| {
