@@ -95,7 +95,7 @@ fn contact_with(index: u32, triangle: Triangle) -> Candidate {
     let motion = mixed(deepest.weights, displacement);
     // The contact ends the approach; the rest of its depth is overlap, which is no velocity.
     let push = opaque1(clamp(-opaque1(dot(normal, motion), zero), 0.0, deepest.depth), zero);
-    let recovered = min(deepest.depth - push, max(contact_params.recovery, keep));
+    let recovered = min(deepest.depth - push, contact_params.recovery);
     let relative = opaque(motion - c.surface_step, zero);
     let slip = opaque(relative - opaque(normal * opaque1(dot(normal, relative), zero), zero), zero);
     let coefficients = contact_params.friction[triangle.side.material * 16u + c.material].xy;

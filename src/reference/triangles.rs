@@ -157,7 +157,7 @@ impl Reference {
         let motion = mixed(deepest.weights, displacement);
         // The contact ends the approach; the rest of its depth is overlap, which is no velocity.
         let push = (-dot(normal, motion)).clamp(0.0, deepest.depth);
-        let recovered = (deepest.depth - push).min(params.recovery.max(keep));
+        let recovered = (deepest.depth - push).min(params.recovery);
         let relative = motion - Vec3::from(collider.surface_step);
         let slip = relative - normal * dot(normal, relative);
         let [statics, kinetic, ..] = params.friction(triangle.side.material, collider.material);

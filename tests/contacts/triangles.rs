@@ -5,14 +5,14 @@ use crate::common;
 use crate::common::shapes::CUBE;
 use supple::internals::Pass;
 use supple::{
-    ClothGrid, Collider, ContactMaterial, ContactMaterialId, Elasticity, Friction, Pose, Reference, Scene,
+    ClothGrid, Collider, ContactMaterial, ContactMaterialId, Elasticity, Fabric, Friction, Pose, Reference, Scene,
     SelfCollision, Settings, Shape, SoftBody,
 };
 
 const THICKNESS: f32 = 0.005;
 
 /// A square sheet of n × n particles with a side of 0.4 m at y = 0, pinned along its border if `pinned`.
-fn sheet(n: u32, pinned: bool) -> (Scene, ContactMaterialId) {
+fn sheet(n: u32, pinned: bool, fabric: Fabric) -> (Scene, ContactMaterialId) {
     let mut scene = Scene::new();
     let friction = Friction::coulomb(0.4);
     let material = ContactMaterial { thickness: THICKNESS, friction, ..ContactMaterial::default() };
@@ -23,15 +23,13 @@ fn sheet(n: u32, pinned: bool) -> (Scene, ContactMaterialId) {
         origin: [-0.196, 0.0, -0.198],
         column_axis: [0.4, 0.0, 0.0],
         row_axis: [0.0, 0.0, 0.4],
+        fabric,
         tethers: None,
-        ..ClothGrid::default()
     };
     let cloth = scene.add_cloth_grid(&grid).unwrap();
     scene.set_particle_contact(cloth.particles.clone(), material).unwrap();
     if pinned {
-        let is_border = |i: &u32| [i % n, i / n].iter().any(|&k| k == 0 || k == n - 1);
-        let border: Vec<u32> = cloth.particles.filter(is_border).collect();
-        border.into_iter().for_each(|i| scene.pin(i).unwrap());
+        cloth.border().unwrap().into_iter().for_each(|particle| scene.pin(particle).unwrap());
     }
     (scene, material)
 }
@@ -81,7 +79,7 @@ fn cone() -> Shape {
 fn the_tip_of_a_cone_lifts_a_sheet_between_its_particles() {
     let gpu = common::gpu();
     for self_collision in [None, Some(SelfCollision::surfaces())] {
-        let (mut scene, _) = sheet(16, true);
+        let (mut scene, _) = sheet(16, true, Fabric::default());
         let start = [0.0, -0.02, 0.0];
         let cone = scene
             .add_collider(Collider {
@@ -107,6 +105,28 @@ fn the_tip_of_a_cone_lifts_a_sheet_between_its_particles() {
     }
 }
 
+/// A narrow box rises by 10 cm under a cotton sheet of 0.4 m that is pinned along its border, and pulls it taut.
+#[test]
+fn a_taut_sheet_over_a_narrow_box_comes_to_rest() {
+    let gpu = common::gpu();
+    let (mut scene, material) = sheet(17, true, Fabric::COTTON);
+    let at = |top: f32| [0.0025, top - 0.1, -0.0169];
+    let shape = Shape::Box { half_extents: [0.01, 0.1, 0.02] };
+    let narrow = scene.add_collider(Collider { material, ..Collider::new(shape, at(-0.05)) }).unwrap();
+    for mut backend in common::backends(&gpu, &scene, Settings::default()) {
+        let mut top = -0.05;
+        for frame in 1..=80 {
+            top = (-0.05 + 0.4 * frame as f32 / 60.0).min(0.1);
+            backend.move_collider(narrow, Pose { position: at(top), ..Pose::default() }).unwrap();
+            backend.step(1);
+        }
+        let through = height_over(&scene, &backend.read_positions().unwrap(), at(top + 0.1)).unwrap();
+        let (name, speed) = (backend.name(), largest_speed(&backend.read_velocities().unwrap()));
+        println!("{name}: {through} m through, {speed} m/s");
+        assert!(through < 0.0 && speed < 0.05, "{name}: the box comes {through} m through, at {speed} m/s");
+    }
+}
+
 /// A sheet with a spacing of 0.1 m falls on shapes that fit between its particles.
 #[test]
 fn small_shapes_hold_a_coarse_sheet() {
@@ -127,7 +147,7 @@ fn small_shapes_hold_a_coarse_sheet() {
     for (what, shape, rotation, distance) in cases {
         // The tops are 5 mm below the sheet.
         let height = 0.005 - distance([0.0; 3]);
-        let (mut scene, _) = sheet(5, false);
+        let (mut scene, _) = sheet(5, false, Fabric::default());
         [0, 4, 20, 24].into_iter().for_each(|i| scene.pin(i).unwrap());
         // The corners are nearer to one another than at rest, so the sheet sags.
         for i in 0..25 {
@@ -159,7 +179,7 @@ fn small_shapes_hold_a_coarse_sheet() {
 
 /// A coarse sheet on a bed of nails: a small ball below the center of each triangle, and gravity of an incline along x.
 fn sheet_on_nails(angle: f32) -> (Scene, Settings) {
-    let (mut scene, material) = sheet(4, false);
+    let (mut scene, material) = sheet(4, false, Fabric::default());
     let triangles = scene.triangles().to_vec();
     for corners in triangles {
         let corners = corners.map(|i| scene.positions()[i as usize]);
@@ -192,7 +212,7 @@ fn a_sheet_on_nails_sticks_and_slides_by_coulomb_friction() {
 
 #[test]
 fn triangles_press_on_colliders_with_their_weight() {
-    let (mut scene, material) = sheet(2, false);
+    let (mut scene, material) = sheet(2, false, Fabric::default());
     let quarter = std::f32::consts::FRAC_1_SQRT_2;
     for x in [-0.1, 0.1] {
         let pose = Pose { position: [x, -0.01 - 0.5 * THICKNESS, 0.0], rotation: [quarter, 0.0, 0.0, quarter] };
@@ -216,7 +236,7 @@ fn triangles_press_on_colliders_with_their_weight() {
 /// pushes the particles in again.
 #[test]
 fn velocities_of_a_pinched_sheet_are_those_of_its_motion() {
-    let (mut scene, material) = sheet(10, true);
+    let (mut scene, material) = sheet(10, true, Fabric::default());
     let pose = Pose { position: [0.0, -0.14, 0.0], ..Pose::default() };
     scene
         .add_collider(Collider { shape: Shape::Sphere { radius: 0.12 }, pose, material, ..Collider::default() })
@@ -264,7 +284,7 @@ fn triangle_contacts_agree_with_the_reference() {
     let gpu = common::gpu();
     let tolerance = if common::is_exact(&gpu) { 0.0 } else { 1e-4 };
     for self_collision in [None, Some(SelfCollision::default()), Some(SelfCollision::surfaces())] {
-        let (mut scene, material) = sheet(6, false);
+        let (mut scene, material) = sheet(6, false, Fabric::default());
         let place = |position| Pose { position, rotation: [0.1, 0.2, 0.3, 0.93] };
         let shapes = [
             (Shape::Box { half_extents: [0.02, 0.03, 0.04] }, [-0.1, -0.06, 0.02]),
@@ -292,7 +312,7 @@ fn triangle_contacts_agree_with_the_reference() {
 fn triangle_contacts_return_with_their_collider_and_material() {
     let gpu = common::gpu();
     let tolerance = if common::is_exact(&gpu) { 0.0 } else { 1e-4 };
-    let (mut scene, material) = sheet(6, false);
+    let (mut scene, material) = sheet(6, false, Fabric::default());
     let pose = Pose { position: [0.01, -0.04, 0.02], ..Pose::default() };
     let shape = Shape::Box { half_extents: [0.03, 0.03, 0.03] };
     let id = scene.add_collider(Collider { shape, pose, material, ..Collider::default() }).unwrap();
@@ -306,7 +326,7 @@ fn triangle_contacts_return_with_their_collider_and_material() {
     pair.solver.reset();
     pair.run(8, tolerance, "a restored box");
 
-    let (mut scene, material) = sheet(6, false);
+    let (mut scene, material) = sheet(6, false, Fabric::default());
     let (shape, pose) = (Shape::Sphere { radius: 1.0 }, Pose { position: [0.01, -1.01, 0.02], ..Pose::default() });
     scene.add_collider(Collider { shape, pose, material, ..Collider::default() }).unwrap();
     let thick = ContactMaterial { thickness: 0.5, ..scene.contact_material(material).unwrap() };
