@@ -76,7 +76,7 @@ pub struct Settings {
     /// Contacts between particles or between surfaces; `None` for none.
     pub self_collision: Option<SelfCollision>,
     /// If true, colliders push the triangles and edges of surfaces, not only their particles. Default: true. It adds two
-    /// passes per substep in scenes with triangles and colliders other than half-spaces, and about 156 bytes per particle.
+    /// passes per substep in scenes with triangles and colliders other than half-spaces, and about 188 bytes per particle.
     /// [`crate::Instances`] push particles only.
     pub triangle_contacts: bool,
     /// The greatest speed at which each contact separates an overlap at the start of a substep [m/s], 0 to 1e3. A high
