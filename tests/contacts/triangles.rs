@@ -11,7 +11,7 @@ use supple::{
 
 const THICKNESS: f32 = 0.005;
 
-/// A square sheet of n × n particles with a side of 0.4 m at y = 0, pinned along its border if `pinned`.
+/// A square sheet of n × n particles of a fabric, with a side of 0.4 m at y = 0, pinned along its border if `pinned`.
 fn sheet(n: u32, pinned: bool, fabric: Fabric) -> (Scene, ContactMaterialId) {
     let mut scene = Scene::new();
     let friction = Friction::coulomb(0.4);
@@ -49,7 +49,7 @@ fn points(scene: &Scene, positions: &[[f32; 3]]) -> Vec<[f32; 3]> {
     points
 }
 
-/// How far a point is above the surface, along y; `None` beside it.
+/// The height of a point above the surface, along y; `None` beside it.
 fn height_over(scene: &Scene, positions: &[[f32; 3]], [x, y, z]: [f32; 3]) -> Option<f32> {
     let over = |triangle: &[u32; 3]| {
         let [a, b, c] = triangle.map(|i| positions[i as usize]);
