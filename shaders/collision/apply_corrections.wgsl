@@ -1,18 +1,16 @@
-// Adds the sum of its corrections to the displacement of each particle.
-// One thread per contact, for the particles that it is marked to apply. Reads contacts. Writes displacement and
-// corrections of these particles; one contact is marked for each particle.
+// Adds the sum of its corrections to the displacement of each particle, and clears both sums.
+// One thread per contact, for the particles that it is marked to apply. Writes displacement and corrections of these
+// particles; one contact is marked for each particle. Writes the last change of its contact, which is in no sum now.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 @group(0) @binding(2) var<storage, read> positions: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> displacements: array<vec4f>;
 @group(0) @binding(4) var<storage, read> tracked: array<array<vec4u, 2>>;
-// corrections in quanta, number of contacts
+// See find_contacts.wgsl.
 @group(0) @binding(5) var<storage, read_write> corrections: array<vec4i>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
-
-// See find_contacts.wgsl.
-@group(0) @binding(7) var<storage, read> contacts: array<ActiveContact>;
+@group(0) @binding(7) var<storage, read_write> contacts: array<ActiveContact>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn apply_corrections(@builtin(global_invocation_id) id: vec3u) {
@@ -27,12 +25,14 @@ fn apply_corrections(@builtin(global_invocation_id) id: vec3u) {
             settle_particle(particles[k]);
         }
     }
+    contacts[place].change = vec3f();
 }
 
 fn settle_particle(i: u32) {
     let sum = corrections[i];
+    corrections[i] = vec4i(0, 0, 0, sum.w);
+    corrections[2u * params.particle_count + i] = vec4i();
     if any(sum.xyz != vec3i()) {
-        corrections[i] = vec4i(0, 0, 0, sum.w);
         let correction = opaque(vec3f(sum.xyz) * contact_params.quantum, params.zero);
         var d = opaque(displacements[i].xyz + correction, params.zero);
         if !ONLY_PARTICLES && sum.w >= WAS_CUT {

@@ -1,11 +1,16 @@
-// Ends the contacts of a substep with colliders: adds restitution to the displacement, which is the velocity here
-// (Müller et al. 2020, §3.6), and subtracts the recovery of overlap, which is no velocity. Damping and truncation
-// scale the recovery like the displacement. Counterpart: src/reference/colliders.rs.
-// One thread per particle. Writes displacement and collider contact of its own particle.
+// Ends a substep with colliders: moves the particle as velocity.wgsl does, adds restitution to the displacement, which is
+// then the velocity (Müller et al. 2020, §3.6), and subtracts the recovery of overlap, which is no velocity. Damping and
+// truncation scale the recovery like the displacement. Counterpart: src/reference/colliders.rs.
+// One thread per particle. Writes position, displacement, residual and collider contact of its own particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read_write> collider_contacts: array<ColliderContact>;
+@group(0) @binding(1) var<storage, read_write> positions: array<vec4f>;
 @group(0) @binding(2) var<storage, read_write> displacements: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> residuals: array<vec4u>;
+@group(0) @binding(4) var<storage, read_write> collider_contacts: array<ColliderContact>;
+
+// True if the pass also predicts the next substep.
+override PREDICTS: bool = false;
 
 // Subtracts the recovery from a displacement, as far as the displacement still contains it: contacts may have pushed
 // the particle back.
@@ -25,21 +30,31 @@ fn apply_restitution(@builtin(global_invocation_id) id: vec3u) {
     if i >= params.particle_count {
         return;
     }
+    var motion = integrated(Motion(positions[i], displacements[i].xyz, unpacked(residuals[i])), params.velocity_factor, params.zero);
+    motion.displacement = rebounded(i, motion.displacement);
+    if PREDICTS {
+        motion = predicted(motion, params.gravity_step, params.zero);
+    }
+    positions[i] = motion.position;
+    displacements[i] = vec4f(motion.displacement, 0.0);
+    residuals[i] = packed(motion.residual, params.zero);
+}
+
+// Returns the displacement of a particle with restitution and without recovery, and clears both.
+fn rebounded(i: u32, displacement: vec3f) -> vec3f {
     let bounce = collider_contacts[i].bounce.xyz;
-    let recovery_and_length = collider_contacts[i].recovery;
-    let recovery = recovery_and_length.xyz;
-    let was_recovered = any(recovery != vec3f());
+    let recovery = collider_contacts[i].recovery;
+    let was_recovered = any(recovery.xyz != vec3f());
     if !was_recovered && all(bounce == vec3f()) {
-        return;
+        return displacement;
     }
-    var d = displacements[i].xyz;
+    var d = displacement;
     if was_recovered {
-        let before = recovery_and_length.w;
-        // A displacement of 0 has not been truncated.
-        let left = select(1.0, length(d) / before, before > 0.0);
-        d = without_recovery(d, opaque(recovery * left, params.zero));
+        // `recovery.w` is the length of the displacement before truncation. One of 0 has not been truncated.
+        let left = select(1.0, length(d) / recovery.w, recovery.w > 0.0);
+        d = without_recovery(d, opaque(recovery.xyz * left, params.zero));
     }
-    displacements[i] = vec4f(d + bounce, 0.0);
     collider_contacts[i].bounce = vec4f();
     collider_contacts[i].recovery = vec4f();
+    return opaque(d + bounce, params.zero);
 }

@@ -10,9 +10,11 @@
 @group(0) @binding(4) var<storage, read> pairs: array<vec4u>;
 @group(0) @binding(5) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(6) var<storage, read_write> contacts: array<ActiveContact>;
-// Four words per particle: corrections in quanta, number of contacts. Then four words per particle: 1 + the place of
-// the first contact with it as first particle, in even and in odd substeps; mask of the components that it intersects;
-// the truncation of the last round.
+// Rows of four words, each row for all particles:
+// - a sum of the corrections in quanta; number of contacts
+// - 1 + the place of the first contact with it as first particle, in even and in odd substeps; mask of the components
+//   that it intersects; the truncation of the last round
+// - the other sum of the corrections
 @group(0) @binding(7) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
 @group(0) @binding(9) var<storage, read> anchors: array<FrictionAnchor>;
@@ -78,7 +80,7 @@ fn contact(row: vec4u) {
     let met = meeting.contact;
     let offset = anchored_offset(row, pair.p, met.normal);
     let next = u32(atomicExchange(&corrections[first_contact(particles.x, contact_status.now)], i32(slot + 1u)));
-    contacts[slot] = ActiveContact(vec4f(met.normal, met.c0), met.weights, marked, offset, next, vec3f(), 0.0);
+    contacts[slot] = ActiveContact(vec4f(met.normal, met.c0), met.weights, marked, offset, next, vec3f(), 0.0, vec3f());
 }
 
 // Returns the word of `corrections` that holds the first contact of a particle.

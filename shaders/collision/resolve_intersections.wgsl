@@ -61,6 +61,6 @@ fn resolve_intersections(@builtin(global_invocation_id) id: vec3u) {
             marked[k] |= select(0u, SETTLES, contacts_of(before) == 0);
         }
         let weights = vec4f(1.0, -found.weights);
-        contacts[slot] = ActiveContact(plane, weights, marked, vec3f(), 0u, vec3f(), 0.0);
+        contacts[slot] = ActiveContact(plane, weights, marked, vec3f(), 0u, vec3f(), 0.0, vec3f());
     }
 }

@@ -59,7 +59,7 @@ fn search_clear_cells(@builtin(global_invocation_id) id: vec3u) {
     if i == 0u {
         begin_search();
     }
-    let index = contact_params.insert_first + i;
+    let index = contact_params.sphere_first + i;
     if !ONLY_PARTICLES && index < contact_params.insert_end {
         let element = elements[index];
         if element.w > 0u {
@@ -162,7 +162,7 @@ fn search_count_cells(@builtin(global_invocation_id) id: vec3u) {
     if !AT_END && i < contact_params.particle_end {
         record_speed(speed_of_particle(elements[i].x));
     }
-    let index = contact_params.insert_first + i;
+    let index = contact_params.sphere_first + i;
     if index >= contact_params.insert_end {
         return;
     }
@@ -232,7 +232,7 @@ fn reserved(block: u32, count: u32) -> u32 {
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn search_sort_into_cells(@builtin(global_invocation_id) id: vec3u) {
-    let index = contact_params.insert_first + thread_index(id);
+    let index = contact_params.sphere_first + thread_index(id);
     if index >= contact_params.insert_end {
         return;
     }

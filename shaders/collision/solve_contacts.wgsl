@@ -5,8 +5,13 @@
 //   λ_t ← λ_t − (offset + tangential part of Σ b d)/W, shortened to the friction cone
 //
 // Correction: Δxₖ = wₖ bₖ (n Δλ_n + Δλ_t). All iterations but the last over-relax.
-// One thread per contact. Reads displacements. Writes the multipliers, and in the last iteration the friction anchor.
-// Adds the corrections of its particles with atomics, rounded to whole quanta: the sum does not depend on the order.
+// One thread per contact. Reads displacements and corrections. Writes the multipliers, and in the last iteration the
+// friction anchor. Adds the corrections of its particles with atomics, rounded to whole quanta: the sum does not depend
+// on the order.
+//
+// Corrections stay in two sums until apply_corrections.wgsl adds them to the displacements. The sums take turns: an
+// iteration reads the one that is complete. The other lacks the corrections of the iteration before; each contact adds
+// these and its new ones.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -18,8 +23,14 @@
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
 // The last iteration writes it for the next substep.
 @group(0) @binding(8) var<storage, read_write> anchors: array<FrictionAnchor>;
-// 1 in the last iteration of a substep, else 0.
-@group(0) @binding(9) var<uniform> is_last: u32;
+@group(0) @binding(9) var<uniform> iteration: ContactIteration;
+
+struct ContactIteration {
+    // 1 in the last iteration of a substep, else 0.
+    is_last: u32,
+    // Index of the sum that it completes; it reads the other.
+    sum: u32,
+}
 
 // Factor of the corrections of all but the last iteration. Mass splitting converges for factors below 2 (successive
 // over-relaxation).
@@ -29,7 +40,7 @@ const OVER_RELAXATION = 1.8;
 fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
     let place = thread_index(id);
     let found = atomicLoad(&contact_status.contact_count);
-    let ends_substep = by_thread(is_last, place) == 1u;
+    let ends_substep = by_thread(iteration.is_last, place) == 1u;
     if place == 0u {
         contact_status.most_contacts = max(contact_status.most_contacts, found);
     }
@@ -47,13 +58,23 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
     let masses = masses_of(own.weights, particles, members);
     let weight = masses.sum;
     let motion = motion_of(own.weights, particles);
+    var change = vec3f();
     // Not if all particles are pinned, or one is not finite.
-    if !(weight > 0.0 && length(motion) < 1e30) {
-        if ends_substep {
-            anchors[place] = FrictionAnchor(without_marks(own.pair), own.weights, own.offset, own.next | SLIDES);
-        }
-        return;
+    if weight > 0.0 && length(motion) < 1e30 {
+        change = solve(place, own, particles, motion, weight, ends_substep);
+    } else if ends_substep {
+        anchors[place] = FrictionAnchor(without_marks(own.pair), own.weights, own.offset, own.next | SLIDES);
     }
+    for (var k = 0u; k < members; k++) {
+        let weighted = opaque1(masses.w[k] * own.weights[k], params.zero);
+        add_corrections(particles[k], own.change, change, weighted, masses.most[k]);
+    }
+    contacts[place].change = change;
+}
+
+// Changes the multipliers of a contact, and writes them. Returns the change, a displacement times mass.
+fn solve(place: u32, own: ActiveContact, particles: vec4u, motion: vec3f, weight: f32, ends_substep: bool) -> vec3f {
+    let kind = pair_kind(own.pair);
     let step = opaque1(select(OVER_RELAXATION, 1.0, ends_substep) / weight, params.zero);
     let normal = own.plane.xyz;
     let along = opaque1(dot(normal, motion), params.zero);
@@ -74,27 +95,28 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
     }
     let friction_lambda = opaque(sticking * opaque1(share, params.zero), params.zero);
     let push = opaque(normal * opaque1(normal_lambda - own.normal_lambda, params.zero), params.zero);
-    let change = opaque(push + opaque(friction_lambda - own.friction_lambda, params.zero), params.zero);
-    for (var k = 0u; k < members; k++) {
-        let weighted = opaque1(masses.w[k] * own.weights[k], params.zero);
-        add_correction(particles[k], change, weighted, masses.most[k]);
-    }
     if ends_substep {
         let largest = opaque1(most_friction * weight, params.zero);
         anchors[place] = anchor_of(own, particles, slides, largest);
     }
     contacts[place].normal_lambda = normal_lambda;
     contacts[place].friction_lambda = friction_lambda;
+    return opaque(push + opaque(friction_lambda - own.friction_lambda, params.zero), params.zero);
 }
 
-// Adds `change` times `weighted` to the corrections of a particle, at most `largest` quanta on each axis.
-fn add_correction(particle: u32, change: vec3f, weighted: f32, largest: f32) {
+// Adds the corrections of a particle by two changes of the multipliers: those of the iteration before and of this one.
+fn add_corrections(particle: u32, before: vec3f, change: vec3f, weighted: f32, most: f32) {
     let factor = opaque1(weighted * contact_params.inverse_quantum, params.zero);
-    let most = vec3f(largest);
-    let quanta = vec3i(round(clamp(opaque(change, params.zero) * factor, -most, most)));
-    atomicAdd(&corrections[4u * particle], quanta.x);
-    atomicAdd(&corrections[4u * particle + 1u], quanta.y);
-    atomicAdd(&corrections[4u * particle + 2u], quanta.z);
+    let quanta = rounded(before, factor, most) + rounded(change, factor, most);
+    let word = sum_word(particle, iteration.sum, params.particle_count);
+    atomicAdd(&corrections[word], quanta.x);
+    atomicAdd(&corrections[word + 1u], quanta.y);
+    atomicAdd(&corrections[word + 2u], quanta.z);
+}
+
+// Returns a correction in whole quanta, at most `most` on each axis.
+fn rounded(change: vec3f, factor: f32, most: f32) -> vec3i {
+    return vec3i(round(clamp(opaque(change, params.zero) * factor, vec3f(-most), vec3f(most))));
 }
 
 // Inverse masses of the particles of a contact; W; the limit of each correction, which keeps the sum of all within i32
@@ -112,7 +134,7 @@ fn masses_of(weights: vec4f, particles: vec4u, members: u32) -> Masses {
         let n = f32(contacts_of(atomicLoad(&corrections[4u * particles[k] + 3u])));
         let b = weights[k];
         masses.w[k] = w;
-        masses.most[k] = min(1e9, 2e9 / n);
+        masses.most[k] = contact_params.most_quanta / n;
         masses.sum = opaque1(masses.sum, params.zero)
             + opaque1(opaque1(w * n, params.zero) * opaque1(b * b, params.zero), params.zero);
     }
@@ -121,12 +143,19 @@ fn masses_of(weights: vec4f, particles: vec4u, members: u32) -> Masses {
 
 // Returns Σ b d.
 fn motion_of(weights: vec4f, particles: vec4u) -> vec3f {
-    let d0 = displacements[particles.x].xyz;
+    let d0 = corrected(particles.x);
     var d: Four;
     for (var k = 1u; k < most_members(); k++) {
-        d[k] = opaque(displacements[particles[k]].xyz - d0, params.zero);
+        d[k] = opaque(corrected(particles[k]) - d0, params.zero);
     }
     return weighted_sum(weights, d, params.zero);
+}
+
+// Returns the displacement of a particle with its corrections so far.
+fn corrected(particle: u32) -> vec3f {
+    let word = sum_word(particle, 1u - iteration.sum, params.particle_count);
+    let sum = vec3i(atomicLoad(&corrections[word]), atomicLoad(&corrections[word + 1u]), atomicLoad(&corrections[word + 2u]));
+    return opaque(displacements[particle].xyz + opaque(vec3f(sum) * contact_params.quantum, params.zero), params.zero);
 }
 
 // Returns static and kinetic friction of a pair.

@@ -39,6 +39,8 @@ struct ActiveContact {
     // Multipliers of friction and of the normal constraint [kg m].
     friction_lambda: vec3f,
     normal_lambda: f32,
+    // Change of the multipliers in the iteration before, a displacement times mass [kg m]; 0 after apply_corrections.wgsl.
+    change: vec3f,
 }
 
 // The friction anchor of a contact of the last substep. The offset of the contact points is `offset` if the contact
@@ -277,8 +279,14 @@ const FLOOR = 0.02;
 // Rounds of build_division_planes.
 const DIVISION_ROUNDS = 4u;
 
-// Returns the word of `corrections` that holds the share by which a round truncates a particle: one of the three sums,
-// then the last word of the second row; see find_contacts.wgsl.
+// Returns the first of the three words of `corrections` that hold a sum of the corrections of a particle: 0 or 1. See
+// shaders/collision/solve_contacts.wgsl.
+fn sum_word(particle: u32, sum: u32, particle_count: u32) -> u32 {
+    return 4u * (particle + 2u * sum * particle_count);
+}
+
+// Returns the word of `corrections` that holds the share by which a round truncates a particle: a word of the first
+// sum, then the last word of the second row; see find_contacts.wgsl.
 fn cut_word(particle: u32, round: u32, particle_count: u32) -> u32 {
     return select(4u * particle + round, 4u * (particle_count + particle) + 3u, round == 3u);
 }

@@ -1,7 +1,7 @@
 //! Device limits that a scene requires, and the check of a device before the scene is compiled.
 
 use super::chains::LINK_BYTES;
-use super::contacts::{COLLIDER_CONTACT_BYTES, CONTACT_BYTES, TRIANGLE_CONTACT_BYTES};
+use super::contacts::{COLLIDER_CONTACT_BYTES, CONTACT_BYTES, CORRECTION_BYTES, TRIANGLE_CONTACT_BYTES};
 use super::kind_buffers::TREE_ROWS;
 use super::maker::check_size;
 use super::recorder::MAX_WORKGROUPS_PER_AXIS;
@@ -94,9 +94,8 @@ pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits 
     let contacts = settings.self_collision.map_or(0, |own| {
         let pairs = scene.particle_count() as u64 * u64::from(own.pairs_per_particle);
         // Surface level: the grid of a closed mesh with three edges and two triangles per particle. It has three tables
-        // of up to twelve entries, sums, and quantised positions. Particle level: the predicted position of each
-        // particle.
-        let most = if settings.keeps_surfaces_apart() { 176 } else { 32 };
+        // of up to twelve entries, sums, and quantised positions. Particle level: the corrections.
+        let most = if settings.keeps_surfaces_apart() { 176 } else { CORRECTION_BYTES };
         let contacts = contact_capacity(pairs) * CONTACT_BYTES;
         contacts.max(pairs * 16).max(scene.particle_count() as u64 * most)
     });

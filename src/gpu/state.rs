@@ -288,7 +288,7 @@ impl Solver {
         }
         if let Some(contact_passes) = &self.contacts.contact_passes {
             // Corrections may be left if only some passes of a step were run.
-            self.write(&contact_passes.corrections, 0, &vec![[0i32; 8]; scene.particle_count()]);
+            self.write(&contact_passes.corrections, 0, &vec![[0i32; 12]; scene.particle_count()]);
         }
         if let Some(collider_passes) = &self.contacts.collider_passes {
             self.write(&collider_passes.colliders, 0, &self.controls.colliders.rows);

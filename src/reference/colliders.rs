@@ -211,7 +211,8 @@ impl Reference {
         self.collider_contacts.iter_mut().for_each(|contact| contact.impulses = Default::default());
     }
 
-    pub(super) fn apply_restitution(&mut self, i: usize) {
+    pub(super) fn apply_restitution(&mut self, i: usize, predicts: bool) {
+        self.velocity(i);
         let contact = &mut self.collider_contacts[i];
         let (bounce, recovery) = (std::mem::take(&mut contact.bounce), std::mem::take(&mut contact.recovery));
         let d = &mut self.displacements[i];
@@ -221,6 +222,9 @@ impl Reference {
             *d = without_recovery(*d, recovery * left);
         }
         *d += bounce;
+        if predicts {
+            self.predict(i);
+        }
     }
 
     pub(super) fn commit_colliders(&mut self) {

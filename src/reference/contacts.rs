@@ -8,7 +8,7 @@ use crate::geometry::vector::{dot, length};
 use crate::schedule::plan::DIVISION_ROUNDS;
 use crate::sim::capacities::Capacities;
 use crate::sim::contact_params::WAS_CUT;
-use glam::Vec3;
+use glam::{IVec3, Vec3};
 use std::collections::HashMap;
 
 /// Factor of the corrections of all but the last iteration. Mass splitting converges for factors below 2 (successive
@@ -46,8 +46,11 @@ pub(super) struct Contacts {
     pub found_contacts: u32,
     /// The contacts of the previous substep, by pair.
     pub previous: HashMap<[u32; 4], ActiveContact>,
-    /// By particle: the sum of its corrections in quanta, and its number of contacts; see [`WAS_CUT`].
-    pub corrections: Vec<[i32; 4]>,
+    /// By particle: two sums of its corrections \[quanta\]. The iterations complete them in turn: see
+    /// `shaders/collision/solve_contacts.wgsl`.
+    pub corrections: Vec<[IVec3; 2]>,
+    /// By particle: its number of contacts; see [`WAS_CUT`].
+    pub counts: Vec<i32>,
     /// By particle: the shares by which the rounds of division planes truncate its displacement.
     pub cuts: Vec<[f32; DIVISION_ROUNDS as usize]>,
     pub searches: u32,
@@ -80,16 +83,20 @@ pub(super) struct ActiveContact {
     /// Multipliers of the normal constraint and of friction \[kg m\].
     pub normal_lambda: f32,
     pub friction_lambda: Vec3,
+    /// Change of the multipliers in the iteration before, a displacement times mass \[kg m\]; 0 after corrections are
+    /// applied.
+    pub change: Vec3,
 }
 
 impl Contacts {
     pub fn new(particle_count: usize) -> Self {
-        let corrections = vec![[0; 4]; particle_count];
+        let corrections = vec![[IVec3::ZERO; 2]; particle_count];
         let cuts = vec![Default::default(); particle_count];
         let tracked = vec![TrackedParticle::default(); particle_count];
         Self {
             tracked,
             corrections,
+            counts: vec![0; particle_count],
             cuts,
             stale: Staleness::Reset,
             tangled: vec![0; particle_count],
@@ -177,7 +184,7 @@ impl Reference {
                 continue;
             }
             for k in members(kind) {
-                self.contacts.corrections[particles[k] as usize][3] += 1;
+                self.contacts.counts[particles[k] as usize] += 1;
             }
             let pair = self.contacts.pairs[place];
             let offset = self.anchored_offset(pair, p, contact.normal);
@@ -194,9 +201,9 @@ impl Reference {
         offset - normal * dot(normal, offset)
     }
 
-    /// Solves all contacts once, with friction. A particle with n contacts takes part in each with 1/n of its mass: see
-    /// `Split` in `src/schedule/split.rs`.
-    pub(super) fn solve_contacts(&mut self, is_last: bool) {
+    /// Solves all contacts once, with friction, and completes one of the two sums of corrections. A particle with n
+    /// contacts takes part in each with 1/n of its mass: see `Split` in `src/schedule/split.rs`.
+    pub(super) fn solve_contacts(&mut self, is_last: bool, sum: usize) {
         let found = self.contacts.found_contacts;
         self.contacts.most_contacts = self.contacts.most_contacts.max(found);
         if found as usize > self.contacts.active.len() && self.contact_params.level == 2 {
@@ -204,30 +211,54 @@ impl Reference {
             self.contacts.active.clear();
         }
         for place in 0..self.contacts.active.len() {
-            self.solve_contact(place, is_last);
+            self.solve_contact(place, is_last, sum);
         }
     }
 
-    fn solve_contact(&mut self, place: usize, is_last: bool) {
-        let params = &self.contact_params;
+    /// The displacement of a particle with a sum of its corrections.
+    fn corrected(&self, i: usize, sum: usize) -> Vec3 {
+        self.displacements[i] + self.contacts.corrections[i][sum].as_vec3() * self.contact_params.quantum
+    }
+
+    fn solve_contact(&mut self, place: usize, is_last: bool, sum: usize) {
         let active = self.contacts.active[place];
-        let ActiveContact { contact, offset, .. } = active;
+        let contact = active.contact;
         let (kind, particles) = unpack(active.pair);
-        let d = particles.map(|i| self.displacements[i as usize]);
+        let d = particles.map(|i| self.corrected(i as usize, 1 - sum));
         let w = particles.map(|i| self.controls.inverse_masses[i as usize]);
         let mut weight = 0.0;
         // Limit of one correction, so that the sum of all cannot overflow.
         let mut most = [0.0; 4];
         for k in members(kind) {
-            let (b, n) = (contact.weights[k], self.contacts.corrections[particles[k] as usize][3] & (WAS_CUT - 1));
-            most[k] = (2e9 / n as f32).min(1e9);
+            let (b, n) = (contact.weights[k], self.contacts.counts[particles[k] as usize] & (WAS_CUT - 1));
+            most[k] = self.contact_params.most_quanta / n as f32;
             weight += (w[k] * n as f32) * (b * b);
         }
         let motion = weighted(contact.weights, [Vec3::ZERO, d[1] - d[0], d[2] - d[0], d[3] - d[0]]);
         // Not if all particles are pinned, or one is not finite.
-        if !(weight > 0.0 && length(motion) < 1e30) {
-            return;
+        let solved = if weight > 0.0 && length(motion) < 1e30 {
+            self.solved(&active, motion, weight, is_last)
+        } else {
+            ActiveContact { change: Vec3::ZERO, ..active }
+        };
+        for k in members(kind) {
+            let factor = (w[k] * contact.weights[k]) * self.contact_params.inverse_quantum;
+            let rounded = |change: Vec3| {
+                (change * factor)
+                    .clamp(Vec3::splat(-most[k]), Vec3::splat(most[k]))
+                    .map(f32::round_ties_even)
+                    .as_ivec3()
+            };
+            let sum = &mut self.contacts.corrections[particles[k] as usize][sum];
+            *sum = sum.wrapping_add(rounded(active.change) + rounded(solved.change));
         }
+        self.contacts.active[place] = solved;
+    }
+
+    /// A contact with the multipliers after an iteration. `motion` is Σ b d.
+    fn solved(&self, active: &ActiveContact, motion: Vec3, weight: f32, is_last: bool) -> ActiveContact {
+        let ActiveContact { contact, offset, .. } = *active;
+        let (kind, particles) = unpack(active.pair);
         let step = (if is_last { 1.0 } else { OVER_RELAXATION }) / weight;
         let along = dot(contact.normal, motion);
         let normal_lambda = (active.normal_lambda + (contact.c0 - along) * step).max(0.0);
@@ -253,15 +284,7 @@ impl Reference {
         } else {
             offset - weighted(contact.weights, self.points(particles))
         };
-        for k in members(kind) {
-            let quanta = change * ((w[k] * contact.weights[k]) * params.inverse_quantum);
-            let sum = &mut self.contacts.corrections[particles[k] as usize];
-            for (sum, quanta) in sum.iter_mut().zip(quanta.to_array()) {
-                *sum = sum.wrapping_add(quanta.clamp(-most[k], most[k]).round_ties_even() as i32);
-            }
-        }
-        self.contacts.active[place] =
-            ActiveContact { offset: anchor, slides: !sticks, normal_lambda, friction_lambda, ..active };
+        ActiveContact { offset: anchor, slides: !sticks, normal_lambda, friction_lambda, change, ..*active }
     }
 
     /// Raises the capacities of growing lists, when the GPU does so if the counters have arrived. The lists themselves
@@ -312,23 +335,24 @@ impl Reference {
         let truncated = self.contacts.drift + self.truncated(i, DIVISION_ROUNDS);
         self.displacements[i] = if stands_still { Vec3::ZERO } else { truncated };
         // Not a count: marks the particle as truncated.
-        self.contacts.corrections[i][3] = -1;
+        self.contacts.counts[i] = -1;
         self.contacts.cuts[i] = Default::default();
         let count = if stands_still { 1 } else { count };
         self.contacts.truncated = self.contacts.truncated.wrapping_add(count as u32);
         self.contacts.halted += u32::from(stands_still && i == 0);
     }
 
-    pub(super) fn apply_corrections(&mut self, i: usize) {
-        let [x, y, z, count] = &mut self.contacts.corrections[i];
-        let was_cut = self.contact_params.level != 1 && *count >= WAS_CUT;
-        let sum = Vec3::new(*x as f32, *y as f32, *z as f32);
-        [*x, *y, *z] = [0; 3];
-        if sum == Vec3::ZERO {
-            return;
+    /// Adds the sum of its corrections to each displacement.
+    pub(super) fn apply_corrections(&mut self) {
+        for i in 0..self.particle_count() {
+            let was_cut = self.contact_params.level != 1 && self.contacts.counts[i] >= WAS_CUT;
+            let d = self.corrected(i, 0);
+            let [sum, _] = std::mem::take(&mut self.contacts.corrections[i]);
+            if sum != IVec3::ZERO {
+                self.displacements[i] = if was_cut { self.within_reach(i, d) } else { d };
+            }
         }
-        let d = self.displacements[i] + sum * self.contact_params.quantum;
-        self.displacements[i] = if was_cut { self.within_reach(i, d) } else { d };
+        self.contacts.active.iter_mut().for_each(|contact| contact.change = Vec3::ZERO);
     }
 
     /// Limits the deviation of a particle that was truncated in the previous substep: it stays within half the margin

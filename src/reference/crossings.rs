@@ -106,7 +106,7 @@ impl Reference {
                     self.contacts.lose(1);
                     continue;
                 }
-                particles.iter().for_each(|&i| self.contacts.corrections[i as usize][3] += 1);
+                particles.iter().for_each(|&i| self.contacts.counts[i as usize] += 1);
                 let pair = pack(PairKind::Crossing, particles);
                 self.contacts.active.push(ActiveContact { pair, contact, ..ActiveContact::default() });
             }

@@ -307,8 +307,8 @@ impl Reference {
             Pass::Search(SearchPass::FinishSearch) => self.finish_search(),
             Pass::FindContacts => self.find_contacts(),
             Pass::ResolveIntersections => self.resolve_intersections(),
-            Pass::SolveContacts { is_last } => self.solve_contacts(is_last),
-            Pass::ApplyCorrections => particles.for_each(|i| self.apply_corrections(i)),
+            Pass::SolveContacts { is_last, sum } => self.solve_contacts(is_last, sum as usize),
+            Pass::ApplyCorrections => self.apply_corrections(),
             Pass::BuildDivisionPlanes { round } => self.build_division_planes(round),
             Pass::TruncateDisplacements => particles.for_each(|i| self.truncate_displacement(i)),
             Pass::ClearContactEvents => self.clear_contact_events(),
@@ -324,7 +324,7 @@ impl Reference {
                 self.run_planned(Pass::Collide { is_first: true });
                 self.run_planned(Pass::IntegrateAndPredict);
             }
-            Pass::ApplyRestitution => particles.for_each(|i| self.apply_restitution(i)),
+            Pass::ApplyRestitution { predicts } => particles.for_each(|i| self.apply_restitution(i, predicts)),
             Pass::CommitColliders => self.commit_colliders(),
             Pass::ColliderForces => self.sum_collider_forces(),
             Pass::FindIntersections => self.find_intersections(),

@@ -71,8 +71,8 @@ type Cells = HashMap<(Grid, [i32; 3]), Vec<Element>>;
 
 impl Reference {
     pub(super) fn validate_pairs(&mut self, i: usize) {
-        let was_cut = self.contacts.corrections[i][3] < 0;
-        self.contacts.corrections[i] = [0, 0, 0, if was_cut { WAS_CUT } else { 0 }];
+        let count = &mut self.contacts.counts[i];
+        *count = if *count < 0 { WAS_CUT } else { 0 };
         if self.contacts.stale == Staleness::Incomplete && self.contact_params.level == 2 {
             self.limit_displacement(i);
         }
@@ -198,7 +198,7 @@ impl Reference {
     fn sorted(&self, elements: &[Element]) -> (Cells, BTreeSet<Grid>) {
         let mut cells = Cells::new();
         let mut grids: BTreeSet<Grid> = (0..3).map(|of| Grid { of, level: 0 }).collect();
-        for element in &elements[self.contact_params.insert_first as usize..] {
+        for element in &elements[self.contact_params.sphere_first as usize..] {
             let grid = element.grid(element.of);
             grids.insert(grid);
             cells.entry((grid, self.cell(element.center, grid))).or_default().push(*element);

@@ -13,6 +13,7 @@ pub(crate) mod compiled_kind;
 pub(crate) mod contacts;
 mod pass;
 pub mod plan;
+pub(crate) mod plan_inputs;
 pub(crate) mod rings;
 mod shuffle;
 pub(crate) mod skins;

@@ -2,6 +2,12 @@
 
 use crate::schedule::coloring::Span;
 
+/// Number of rounds of [`Pass::BuildDivisionPlanes`]: at most 4, one word each in the corrections of a particle.
+pub(crate) const DIVISION_ROUNDS: u32 = 4;
+
+/// Largest number of iterations of contacts whose corrections are summed before they are applied.
+pub(crate) const MOST_SUMMED: u32 = 8;
+
 /// One pass over particles or constraints; every pass is one GPU dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -155,6 +161,8 @@ pub enum Pass {
     SolveContacts {
         /// True for the last one in the substep: it is not over-relaxed.
         is_last: bool,
+        /// Which of the two sums of corrections it completes: 0 before `ApplyCorrections`, else 1 and 0 in turn.
+        sum: u32,
     },
     /// Adds the sum of its corrections to each displacement.
     ApplyCorrections,
@@ -190,8 +198,12 @@ pub enum Pass {
     },
     /// `Collide`, then `IntegrateAndPredict`.
     CollideAndPredict,
-    /// Adds restitution to displacements and, at the surface level, removes the recovery from collider overlap.
-    ApplyRestitution,
+    /// `Velocity`, then adds restitution to displacements and, at the surface level, removes the recovery from collider
+    /// overlap.
+    ApplyRestitution {
+        /// True if `Predict` of the next substep follows.
+        predicts: bool,
+    },
     /// Moves colliders to their targets.
     CommitColliders,
     /// Marks the colliders that each block of particles touches.

@@ -18,11 +18,11 @@
 //!   between `SaveDisplacements` and `RestoreMomentum`.
 //! - With [`Settings::mean_forces`], `begin` has `ClearForceSums`, and `AddForceSums` follows the constraints and
 //!   contacts of each substep.
-//! - With restitution, and with colliders at the surface level, `ApplyRestitution` follows `Velocity`, which is then a
-//!   separate pass in `between` too.
+//! - With restitution, and with colliders at the surface level, `ApplyRestitution` replaces `Velocity` and
+//!   `IntegrateAndPredict`.
 //! - With tethers and pins, `SolveTethers` moves from `substep` to the end of `begin`, and `IntegrateTethered` replaces
 //!   `IntegrateAndPredict`. With many pins, `IntegrateFree` and `IntegratePinned` do.
-//! - `SolveTethers` stays in `substep` if `between` has separate passes, if tether forces are recorded, or at the
+//! - `SolveTethers` stays in `substep` with accelerations or `ApplyRestitution`, if tether forces are recorded, or at the
 //!   surface level, where pins may be truncated.
 //! - If the scene has or reserves attachments, `SolveAttachments` ends each iteration, and `end` has `FinishAttachments`,
 //!   after `AddAttachmentForces` if collider forces are summed.
@@ -43,17 +43,19 @@
 //!
 //! ```text
 //! InterpolateColliders SolveTethers Project … (Collide) ValidatePairs Search … FindContacts (ResolveIntersections)
-//! (Project … SolveContacts ApplyCorrections (Collide)) … BuildDivisionPlanes … TruncateDisplacements
+//! (Project … SolveContacts (ApplyCorrections) (Collide)) … BuildDivisionPlanes … TruncateDisplacements
 //! ```
 //!
 //! The first `Collide`, `ResolveIntersections`, `BuildDivisionPlanes` and `TruncateDisplacements` exist at the surface
 //! level only. `Project` in the iterations of contacts is that of groups, after the first iteration. `Collide` ends every
-//! second iteration; with groups it ends each. The `Search` passes return at once while the pair list is valid. Later
-//! rounds of `BuildDivisionPlanes` return at once if the previous round truncated nothing.
+//! second iteration; with groups it ends each. `ApplyCorrections` precedes it, and ends the last iteration; with groups or
+//! skinned particles it ends each. The `Search` passes return at once while the pair list is valid, and later rounds of
+//! `BuildDivisionPlanes` if the previous round truncated nothing.
 //!
 //! `ResolveIntersections` reads the intersections of the end of the previous step. There, `SortForIntersections`,
 //! `ClearIntersections` and `FindIntersections` find them.
 
+pub(crate) use super::pass::{DIVISION_ROUNDS, MOST_SUMMED};
 pub use super::pass::{Pass, SearchPass};
 
 use crate::collision::SelfCollision;
@@ -61,15 +63,13 @@ use crate::constraints::{Kind, Measure, ShapeMatching, kind_index};
 use crate::schedule::chains::chain_kinds;
 use crate::schedule::compiled::CompiledScene;
 use crate::schedule::compiled_kind::CompiledKind;
+use crate::schedule::plan_inputs::PlanInputs;
 use crate::schedule::shuffle::{mix, shuffled};
 use crate::settings::{ColorOrder, Field, Settings, Sweep};
 use std::ops::Range;
 
 /// Maximum number of pins for [`Pass::IntegrateTethered`], which needs a copy of their positions before the substep.
 pub(crate) const FEW_PINS: usize = 8;
-
-/// Number of rounds of [`Pass::BuildDivisionPlanes`]: at most 4, one word each in the corrections of a particle.
-pub(crate) const DIVISION_ROUNDS: u32 = 4;
 
 /// The passes of a step. See the [module documentation](self).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -86,32 +86,6 @@ pub struct Plan {
     pub color_order: ColorOrder,
     /// For each pass of `substep`, the range of colours of its kind and iteration.
     runs: Vec<Run>,
-}
-
-/// State of the simulation that a plan depends on.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct PlanInputs {
-    /// True if there are colliders.
-    pub any: bool,
-    /// True if there are several colliders.
-    pub several: bool,
-    /// True if there are colliders other than half-spaces, into which no triangle is deeper than its corners.
-    pub meets_triangles: bool,
-    /// True if a contact material has restitution.
-    pub bounce: bool,
-    /// Number of pins. Without pins no tether is solved.
-    pub pins: usize,
-    /// True if the scene has or reserves attachments.
-    pub attaches: bool,
-    /// True if there are skinned particles.
-    pub skinned: bool,
-}
-
-impl PlanInputs {
-    /// True if `SolveTethers` has an effect.
-    fn tether(self, compiled: &CompiledScene, settings: &Settings) -> bool {
-        settings.tethers && compiled.most_tethers > 0 && self.pins > 0
-    }
 }
 
 /// Consecutive passes that may run in any order.
@@ -149,8 +123,7 @@ impl Plan {
         plan.begin.extend(summed_kinds(compiled, settings).map(|kind| Pass::ClearForceSums { kind }));
         plan.push_substeps(compiled, settings, inputs, predict);
         plan.between.extend(has_orientations.then_some(Pass::IntegrateOrientations));
-        plan.end.push(Pass::Velocity);
-        plan.end.extend(inputs.bounce.then_some(Pass::ApplyRestitution));
+        plan.end.push(inputs.integrate(false));
         plan.end.extend(inputs.any.then_some(Pass::CommitColliders));
         if inputs.any && settings.collider_forces {
             plan.end.extend([Pass::MarkTouchedColliders, Pass::ColliderForces]);
@@ -185,10 +158,12 @@ impl Plan {
         self.substep.extend(inputs.any.then_some(Pass::InterpolateColliders));
         let mut collides_last = inputs.any;
         // Tethers come first in a substep, so that the local constraints smooth their displacements.
-        if predict.len() > 1 || inputs.bounce || tethers && (apart || settings.tether_forces) {
-            self.between.push(Pass::Velocity);
-            self.between.extend(inputs.bounce.then_some(Pass::ApplyRestitution));
+        if let [Pass::Accelerations, _] = predict {
+            self.between.push(inputs.integrate(false));
             self.between.extend(predict);
+            self.substep.extend(tethers.then_some(Pass::SolveTethers));
+        } else if inputs.bounce || tethers && (apart || settings.tether_forces) {
+            self.between.push(inputs.integrate(true));
             self.substep.extend(tethers.then_some(Pass::SolveTethers));
         } else if tethers {
             self.begin.push(Pass::SolveTethers);
@@ -244,16 +219,20 @@ impl Plan {
         // Colliders come last in an iteration, so that no particle is within one at the end of a substep. Groups need
         // them in each iteration to rest.
         let stride = if compiled.has_groups() { 1 } else { 2 };
+        // Groups, skinned particles and colliders need the displacements.
+        let together = if inputs.any { 2 } else { MOST_SUMMED };
+        let summed = if inputs.skinned || stride == 1 { 1 } else { together };
         let sweeps = own.sweeps(compiled.kinds[kind_index(ShapeMatching::INFO)].len() > 0);
         for iteration in 0..sweeps {
-            let is_last = iteration + 1 == sweeps;
+            let left = sweeps - 1 - iteration;
             // Groups converge with the contacts: a contact moves single particles of a rigid body.
             if iteration > 0 {
                 self.push_groups(compiled, settings.sweep, settings.iterations + iteration);
             }
-            self.substep.extend([Pass::SolveContacts { is_last }, Pass::ApplyCorrections]);
+            self.substep.push(Pass::SolveContacts { is_last: left == 0, sum: left % summed % 2 });
+            self.substep.extend(left.is_multiple_of(summed).then_some(Pass::ApplyCorrections));
             self.substep.extend(inputs.skinned.then_some(Pass::LimitSkinned { is_first: false }));
-            if (sweeps - 1 - iteration).is_multiple_of(stride) {
+            if left.is_multiple_of(stride) {
                 self.substep.extend(collide(!apart && iteration < stride));
             }
         }

@@ -5,7 +5,7 @@ use crate::collision::{
 };
 use crate::scene::Scene;
 use crate::schedule::contacts::{ContactElements, TYPES, UNTOUCHABLE};
-use crate::schedule::plan::SearchPass;
+use crate::schedule::plan::{MOST_SUMMED, SearchPass};
 use crate::settings::Settings;
 use glam::Vec3;
 
@@ -51,6 +51,9 @@ pub(crate) struct ContactParams {
     /// Corrections are summed in integer multiples of this \[m\]: the sum does not depend on the order.
     pub quantum: f32,
     pub inverse_quantum: f32,
+    /// Limit of the sum of the corrections of a particle in one iteration, so that the sum of all iterations until they are
+    /// applied fits an `i32` \[quanta\].
+    pub most_quanta: f32,
     /// Largest thickness of a contact material in use \[m\].
     pub thickness: f32,
     /// Entries of the hashed grid per element type: a power of two.
@@ -58,7 +61,6 @@ pub(crate) struct ContactParams {
     /// Number of grid tables in use: 1 or 3.
     pub tables: u32,
     /// Range of the elements that are inserted in the grid.
-    pub insert_first: u32,
     pub insert_end: u32,
     /// End of the range of elements that query the grid; it begins at 0.
     pub query_end: u32,
@@ -239,10 +241,10 @@ impl ContactParams {
             margin,
             quantum,
             inverse_quantum: 1.0 / quantum,
+            most_quanta: 2e9 / own.sweeps(false).min(MOST_SUMMED) as f32,
             thickness,
             table_size,
             tables,
-            insert_first: sphere_first,
             insert_end,
             query_end,
             sphere_first,

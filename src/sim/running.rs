@@ -1,6 +1,7 @@
 //! The plan that runs, and the reason if its execution differs from the chosen one.
 
-use crate::schedule::plan::{FEW_PINS, Pass, Plan, PlanInputs};
+use crate::schedule::plan::{FEW_PINS, Pass, Plan};
+use crate::schedule::plan_inputs::PlanInputs;
 use crate::settings::{ColorOrder, Execution, Sweep};
 use crate::sim::contact_params::least_radius;
 use crate::sim::controls::Controls;

@@ -64,7 +64,8 @@ pub(in crate::gpu) struct ColliderPasses {
     /// The first, with the end of the substep; `None` with contacts between particles.
     collide_and_predict: Option<Bound>,
     clear_contacts: Option<Bound>,
-    apply_restitution: Option<Bound>,
+    /// Without and with the prediction of the next substep.
+    apply_restitution: Option<[Bound; 2]>,
     commit: Bound,
     collider_forces: Option<ForcePasses>,
     triangles: Option<TrianglePasses>,
@@ -112,7 +113,14 @@ impl ColliderPasses {
         let triangle_passes = || TrianglePasses::new(&maker, (&binder, queue), controls, (contacts, shared), made);
         let triangles = runs(Pass::CollideTriangles).then(triangle_passes).transpose()?;
         let cleared = [params, (Write, &collider_contacts)];
-        let rebounding = [params, (Write, &collider_contacts), (Write, &shared.displacements)];
+        let motion = [&shared.positions, &shared.displacements, &shared.residuals, &collider_contacts];
+        let [positions, displacements, residuals, rebounds] = motion.map(|buffer| (Write, buffer));
+        let restitution = || {
+            [false, true].map(|predicts| {
+                let bindings = [params, positions, displacements, residuals, rebounds];
+                binder.bind_with("apply_restitution", RESTITUTION, &bindings, &[("PREDICTS", flag(predicts))])
+            })
+        };
         let summing = || ForcePasses::new(&maker, &binder, controls, params, [&collider_contacts, &forces]);
         let collider_forces = runs(Pass::ColliderForces).then(summing).transpose()?;
         Ok(Self {
@@ -121,7 +129,7 @@ impl ColliderPasses {
             collide: [0, 1].map(|place| bound(&collide, place)),
             collide_and_predict,
             clear_contacts: bind_if(Pass::ClearColliderContacts, "clear_collider_contacts", CLEAR, &cleared),
-            apply_restitution: bind_if(Pass::ApplyRestitution, "apply_restitution", RESTITUTION, &rebounding),
+            apply_restitution: runs(Pass::ApplyRestitution { predicts: false }).then(restitution),
             commit: move_colliders("commit_colliders", COMMIT),
             collider_forces,
             triangles,
@@ -139,7 +147,7 @@ impl ColliderPasses {
         let has_passes = [
             (Pass::CollideTriangles, self.triangles.is_some()),
             (Pass::ClearColliderContacts, self.clear_contacts.is_some()),
-            (Pass::ApplyRestitution, self.apply_restitution.is_some()),
+            (Pass::ApplyRestitution { predicts: false }, self.apply_restitution.is_some()),
             (Pass::ColliderForces, self.collider_forces.is_some()),
         ];
         let has_passes = has_passes.into_iter().all(|(pass, exists)| exists || !controls.plan.contains(&pass));
@@ -162,7 +170,9 @@ impl ColliderPasses {
             Pass::InterpolateColliders => Some((&self.interpolate, Size::Threads(colliders))),
             Pass::Collide { is_first } => Some((&self.collide[usize::from(is_first)], particles)),
             Pass::CollideAndPredict => Some((self.collide_and_predict.as_ref()?, particles)),
-            Pass::ApplyRestitution => Some((self.apply_restitution.as_ref()?, particles)),
+            Pass::ApplyRestitution { predicts } => {
+                Some((&self.apply_restitution.as_ref()?[usize::from(predicts)], particles))
+            }
             Pass::CollideTriangles | Pass::ApplyTriangleContacts => self.triangles.as_ref()?.dispatch(pass, particles),
             Pass::CommitColliders => Some((&self.commit, Size::Threads(colliders))),
             Pass::NoteColliderContacts => Some((self.note.as_ref()?, particles)),
@@ -175,7 +185,7 @@ impl ColliderPasses {
 
 /// True if passes store the contacts of particles with colliders.
 fn stores_contacts(controls: &Controls) -> bool {
-    let passes = [Pass::ApplyRestitution, Pass::ClearColliderContacts];
+    let passes = [Pass::ApplyRestitution { predicts: false }, Pass::ClearColliderContacts];
     passes.iter().any(|pass| controls.plan.contains(pass)) || controls.settings.self_collision.is_some()
 }
 

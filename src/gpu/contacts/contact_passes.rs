@@ -17,12 +17,12 @@ use crate::sim::controls::Controls;
 use wgpu::BufferUsages;
 
 /// Bytes of `ActiveContact`, of a pair and of `FrictionAnchor` in `shaders/common/pair.wgsl`.
-pub(in crate::gpu) const CONTACT_BYTES: u64 = 80;
+pub(in crate::gpu) const CONTACT_BYTES: u64 = 96;
 pub(super) const PAIR_BYTES: u64 = 16;
 const ANCHOR_BYTES: u64 = 48;
 
-/// Bytes of the two rows of a particle in `corrections`; see `shaders/collision/find_contacts.wgsl`.
-const CORRECTION_BYTES: u64 = 32;
+/// Bytes of the rows of a particle in `corrections`; see `shaders/collision/find_contacts.wgsl`.
+pub(in crate::gpu) const CORRECTION_BYTES: u64 = 48;
 
 /// Byte offsets in `dispatches`: workgroups of find_contacts and build_division_planes; of resolve_intersections; of
 /// solve_contacts and apply_corrections.
@@ -36,8 +36,8 @@ pub(in crate::gpu) struct ContactPasses {
     search: SearchPasses,
     find: Bound,
     resolve: Option<Bound>,
-    /// `[0]`: for all iterations of a substep but the last; `[1]`: for the last.
-    solve: [Bound; 2],
+    /// By the sum that they complete, then the last iteration of a substep.
+    solve: [Bound; 3],
     apply: Bound,
     /// One pass for each round of division planes.
     divide: Vec<Bound>,
@@ -99,7 +99,7 @@ impl PairBuffers {
         let wings = wings.iter().map(|&[left, right]| [left, right, 0, 0]);
         let rows: Vec<[u32; 4]> = elements.iter().copied().chain(wings).collect();
         let elements = maker.filled(queue, "elements", &rows, storage)?;
-        let inserted = u64::from(parameters.insert_end - parameters.insert_first);
+        let inserted = u64::from(parameters.insert_end - parameters.sphere_first);
         let cells = maker.empty("cells", u64::from(parameters.cell_words()) * 4, storage)?;
         let rows = if only_particles { 1 } else { 2 };
         let sorted = maker.empty("sorted_elements", inserted * rows * 16, storage)?;
@@ -138,14 +138,17 @@ impl ContactPasses {
             constants: [("ONLY_PARTICLES", flag(only_particles)), ("SCALED", scaled(controls))],
             sewn: ("SEWN", sewn(controls)),
         };
-        let is_last = maker.flags(queue, "is_last")?;
+        let solve = |is_last: u32, sum: u32| -> Result<Bound> {
+            let row = maker.filled(queue, "contact_iteration", &[[is_last, sum, 0, 0]], BufferUsages::UNIFORM)?;
+            Ok(bindings.solve(&row))
+        };
         // No intersections and no division planes at the particle level.
         let rounds = 0..if only_particles { 0 } else { DIVISION_ROUNDS };
         Ok(Self {
             search: SearchPasses::new(&bindings, controls),
             find: bindings.find(),
             resolve: (!only_particles).then(|| bindings.resolve()),
-            solve: is_last.each_ref().map(|is_last| bindings.solve(is_last)),
+            solve: [solve(0, 0)?, solve(0, 1)?, solve(1, 0)?],
             apply: bindings.apply(),
             divide: rounds.map(|round| bindings.divide(round)).collect(),
             truncate: (!only_particles).then(|| bindings.truncate()),
@@ -185,7 +188,9 @@ impl ContactPasses {
         match pass {
             Pass::FindContacts => Some((&self.find, indirect(FIND))),
             Pass::ResolveIntersections => Some((self.resolve.as_ref()?, indirect(RESOLVE))),
-            Pass::SolveContacts { is_last } => Some((&self.solve[usize::from(is_last)], indirect(SOLVE))),
+            Pass::SolveContacts { is_last, sum } => {
+                Some((&self.solve[if is_last { 2 } else { sum as usize }], indirect(SOLVE)))
+            }
             Pass::ApplyCorrections => Some((&self.apply, indirect(SOLVE))),
             Pass::NoteContacts => Some((self.note.as_ref()?, indirect(SOLVE))),
             Pass::BuildDivisionPlanes { round } => Some((&self.divide[round as usize], indirect(FIND))),
@@ -236,7 +241,7 @@ impl Bindings<'_> {
         self.binder.bind("resolve_intersections", text, &[&self.motion[..3], &own].concat())
     }
 
-    fn solve(&self, is_last: &wgpu::Buffer) -> Bound {
+    fn solve(&self, iteration: &wgpu::Buffer) -> Bound {
         let made = self.made;
         let own = [
             self.particles,
@@ -244,7 +249,7 @@ impl Bindings<'_> {
             (Write, &made.corrections),
             self.status,
             (Write, &made.anchors),
-            (Uniform, is_last),
+            (Uniform, iteration),
         ];
         let text = concat!(
             include_str!("../../../shaders/collision/solve_contacts.wgsl"),
@@ -260,7 +265,7 @@ impl Bindings<'_> {
             (Read, &made.tracked),
             (Write, &made.corrections),
             self.status,
-            (Read, &made.contacts),
+            (Write, &made.contacts),
         ];
         let text = include_str!("../../../shaders/collision/apply_corrections.wgsl");
         self.binder.bind_with("apply_corrections", text, &[&self.motion[..3], &own].concat(), &self.constants[..1])

@@ -16,10 +16,10 @@
 //! | cells, sorted | the grid | search, sort | find_pairs; after the sort, intersections |
 //! | tracked | position and predicted displacement of each particle at the last search | search | validate_pairs, find_pairs, apply_corrections |
 //! | pairs | four particles | find_pairs | find_contacts, build_division_planes |
-//! | contacts | n and c₀, b, particles and the particle that applies the sum, offset, multipliers | find_contacts, resolve_intersections, solve_contacts | solve_contacts, apply_corrections |
+//! | contacts | n and c₀, b, particles and the particle that applies the sum, offset, multipliers and their last change | find_contacts, resolve_intersections, solve_contacts, apply_corrections | solve_contacts, apply_corrections |
 //! | anchors | particles, b and offset of the contacts of the last substep | solve_contacts | find_contacts |
 //! | dispatches | workgroups of the search, of find_contacts, of resolve_intersections, of solve_contacts | validate_pairs, finish_search | – |
-//! | corrections | three sums and a count, `i32`, then truncations; lists of contacts, mask of intersected components, truncation of the last round | validate_pairs, find_contacts, intersections, resolve_intersections, solve_contacts, apply_corrections, build_division_planes, truncate_displacements | the same |
+//! | corrections | two sums of three `i32`, later truncations; number and lists of contacts, mask of intersected components, truncation of the last round | validate_pairs, find_contacts, intersections, resolve_intersections, solve_contacts, apply_corrections, build_division_planes, truncate_displacements | the same |
 //! | event table | contacts of this step and of the one before | note_contacts, note_collider_contacts | collect_contact_events |
 //! | contact events | contacts that began, continued and ended | collect_contact_events | host |
 //! | intersections | edges that pass through triangles | intersections | resolve_intersections |
@@ -50,7 +50,7 @@ use std::ops::Range;
 use wgpu::BufferUsages;
 
 pub(super) use collider_passes::{COLLIDER_CONTACT_BYTES, ColliderPasses, POSES, RESPONSE, SHAPES, response_constants};
-pub(super) use contact_passes::{CONTACT_BYTES, ContactPasses};
+pub(super) use contact_passes::{CONTACT_BYTES, CORRECTION_BYTES, ContactPasses};
 pub(super) use status::ContactStatus;
 pub(super) use triangle_passes::TRIANGLE_CONTACT_BYTES;
 

@@ -90,7 +90,7 @@ impl Reference {
 
     /// Particles, types, centers and squared sizes of the elements in the grid.
     pub(super) fn sized(&self) -> impl Iterator<Item = ([u32; 3], u32, Vec3, f32)> {
-        (self.contact_params.insert_first..self.contact_params.insert_end).map(|index| {
+        (self.contact_params.sphere_first..self.contact_params.insert_end).map(|index| {
             let [a, b, c, of] = self.controls.compiled.contact_elements.elements[index as usize];
             let x = [a, b, c].map(|i| self.positions[i as usize] + self.displacements[i as usize]);
             let center = center(x, of);

@@ -139,7 +139,7 @@ fn all_that_may_meet_is_listed_once() {
         let (mut missed, mut levels) = (0, BTreeSet::new());
         for query in &elements[..backend.contact_params.query_end as usize] {
             let everywhere = Element { reach: f32::INFINITY, wide_reach: f32::INFINITY, ..*query };
-            for other in &elements[backend.contact_params.insert_first as usize..] {
+            for other in &elements[backend.contact_params.sphere_first as usize..] {
                 let is_partner = backend.partners(query.index, query.of).contains(&Some(other.of));
                 if !is_partner || query.level > other.level {
                     continue;
