@@ -1,6 +1,6 @@
 // Adds the sum of its corrections to the displacement of each particle, and clears both sums.
-// One thread per contact, for the particles that it is marked to apply. Writes displacement and corrections of these
-// particles; one contact is marked for each particle. Writes the last change of its contact, which is in no sum now.
+// One thread per contact, for the particles that it is marked to apply. Reads contacts. Writes displacement and
+// corrections of these particles; one contact is marked for each particle.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -10,7 +10,7 @@
 // See find_contacts.wgsl.
 @group(0) @binding(5) var<storage, read_write> corrections: array<vec4i>;
 @group(0) @binding(6) var<storage, read_write> contact_status: ContactStatus;
-@group(0) @binding(7) var<storage, read_write> contacts: array<ActiveContact>;
+@group(0) @binding(7) var<storage, read> contacts: array<ActiveContact>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn apply_corrections(@builtin(global_invocation_id) id: vec3u) {
@@ -25,7 +25,6 @@ fn apply_corrections(@builtin(global_invocation_id) id: vec3u) {
             settle_particle(particles[k]);
         }
     }
-    contacts[place].change = vec3f();
 }
 
 fn settle_particle(i: u32) {

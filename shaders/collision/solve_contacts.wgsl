@@ -4,7 +4,8 @@
 //   λ_n ← max(0, λ_n + (c₀ − n·Σ b d)/W)        W = Σ wₖ nₖ bₖ², where nₖ is the number of contacts of particle k
 //   λ_t ← λ_t − (offset + tangential part of Σ b d)/W, shortened to the friction cone
 //
-// Correction: Δxₖ = wₖ bₖ (n Δλ_n + Δλ_t). All iterations but the last over-relax.
+// Correction: Δxₖ = wₖ bₖ (n Δλ_n + Δλ_t). In all iterations but the last, the quotients are over-relaxed, and a part of the
+// change in the iteration before is added: the heavy ball method (Polyak 1964).
 // One thread per contact. Reads displacements and corrections. Writes the multipliers, and in the last iteration the
 // friction anchor. Adds the corrections of its particles with atomics, rounded to whole quanta: the sum does not depend
 // on the order.
@@ -30,11 +31,14 @@ struct ContactIteration {
     is_last: u32,
     // Index of the sum that it completes; it reads the other.
     sum: u32,
+    // 1 if the corrections of the iteration before are in one of the sums, 0 if they have been applied.
+    continues: u32,
 }
 
-// Factor of the corrections of all but the last iteration. Mass splitting converges for factors below 2 (successive
-// over-relaxation).
-const OVER_RELAXATION = 1.8;
+// Factors of the quotients, and of the change in the iteration before. With mass splitting the heavy ball method
+// converges for corrections below 2 (1 + momentum). Counterpart: src/reference/contacts.rs.
+const CORRECTION = 1.8;
+const MOMENTUM = 0.4;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
@@ -75,14 +79,18 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
 // Changes the multipliers of a contact, and writes them. Returns the change, a displacement times mass.
 fn solve(place: u32, own: ActiveContact, particles: vec4u, motion: vec3f, weight: f32, ends_substep: bool) -> vec3f {
     let kind = pair_kind(own.pair);
-    let step = opaque1(select(OVER_RELAXATION, 1.0, ends_substep) / weight, params.zero);
+    let step = opaque1(select(CORRECTION, 1.0, ends_substep) / weight, params.zero);
+    let carried = opaque(own.change * select(MOMENTUM, 0.0, ends_substep), params.zero);
+    let carried_along = opaque1(dot(own.plane.xyz, carried), params.zero);
     let normal = own.plane.xyz;
     let along = opaque1(dot(normal, motion), params.zero);
     let depth = opaque1(own.plane.w - along, params.zero);
-    let normal_lambda = max(opaque1(own.normal_lambda + opaque1(depth * step, params.zero), params.zero), 0.0);
+    let corrected_lambda = opaque1(own.normal_lambda + opaque1(depth * step, params.zero), params.zero);
+    let normal_lambda = max(opaque1(corrected_lambda + carried_along, params.zero), 0.0);
     let friction = friction_between(kind, particles);
     let slip = opaque(own.offset + opaque(motion - opaque(normal * along, params.zero), params.zero), params.zero);
-    let sticking = opaque(own.friction_lambda - opaque(slip * step, params.zero), params.zero);
+    let carried_across = opaque(carried - opaque(normal * carried_along, params.zero), params.zero);
+    let sticking = opaque(opaque(own.friction_lambda - opaque(slip * step, params.zero), params.zero) + carried_across, params.zero);
     let most_friction = opaque1(friction.x * normal_lambda, params.zero);
     let l = length(sticking);
     let slides = !(l <= most_friction);
@@ -107,7 +115,10 @@ fn solve(place: u32, own: ActiveContact, particles: vec4u, motion: vec3f, weight
 // Adds the corrections of a particle by two changes of the multipliers: those of the iteration before and of this one.
 fn add_corrections(particle: u32, before: vec3f, change: vec3f, weighted: f32, most: f32) {
     let factor = opaque1(weighted * contact_params.inverse_quantum, params.zero);
-    let quanta = rounded(before, factor, most) + rounded(change, factor, most);
+    var quanta = rounded(change, factor, most);
+    if by_thread(iteration.continues, particle) == 1u {
+        quanta += rounded(before, factor, most);
+    }
     let word = sum_word(particle, iteration.sum, params.particle_count);
     atomicAdd(&corrections[word], quanta.x);
     atomicAdd(&corrections[word + 1u], quanta.y);

@@ -39,7 +39,7 @@ struct ActiveContact {
     // Multipliers of friction and of the normal constraint [kg m].
     friction_lambda: vec3f,
     normal_lambda: f32,
-    // Change of the multipliers in the iteration before, a displacement times mass [kg m]; 0 after apply_corrections.wgsl.
+    // Change of the multipliers in the iteration before, a displacement times mass [kg m].
     change: vec3f,
 }
 

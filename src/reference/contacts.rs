@@ -11,9 +11,10 @@ use crate::sim::contact_params::WAS_CUT;
 use glam::{IVec3, Vec3};
 use std::collections::HashMap;
 
-/// Factor of the corrections of all but the last iteration. Mass splitting converges for factors below 2 (successive
-/// over-relaxation).
-const OVER_RELAXATION: f32 = 1.8;
+/// Factors of the corrections, and of the change in the iteration before, in all iterations but the last: the heavy ball
+/// method (Polyak 1964). With mass splitting it converges for corrections below 2 (1 + momentum).
+const CORRECTION: f32 = 1.8;
+const MOMENTUM: f32 = 0.4;
 
 /// State that the passes of contacts share.
 #[derive(Debug, Clone, Default)]
@@ -83,8 +84,7 @@ pub(super) struct ActiveContact {
     /// Multipliers of the normal constraint and of friction \[kg m\].
     pub normal_lambda: f32,
     pub friction_lambda: Vec3,
-    /// Change of the multipliers in the iteration before, a displacement times mass \[kg m\]; 0 after corrections are
-    /// applied.
+    /// Change of the multipliers in the iteration before, a displacement times mass \[kg m\].
     pub change: Vec3,
 }
 
@@ -203,7 +203,7 @@ impl Reference {
 
     /// Solves all contacts once, with friction, and completes one of the two sums of corrections. A particle with n
     /// contacts takes part in each with 1/n of its mass: see `Split` in `src/schedule/split.rs`.
-    pub(super) fn solve_contacts(&mut self, is_last: bool, sum: usize) {
+    pub(super) fn solve_contacts(&mut self, is_last: bool, sum: usize, continues: bool) {
         let found = self.contacts.found_contacts;
         self.contacts.most_contacts = self.contacts.most_contacts.max(found);
         if found as usize > self.contacts.active.len() && self.contact_params.level == 2 {
@@ -211,7 +211,7 @@ impl Reference {
             self.contacts.active.clear();
         }
         for place in 0..self.contacts.active.len() {
-            self.solve_contact(place, is_last, sum);
+            self.solve_contact(place, is_last, sum, continues);
         }
     }
 
@@ -220,7 +220,7 @@ impl Reference {
         self.displacements[i] + self.contacts.corrections[i][sum].as_vec3() * self.contact_params.quantum
     }
 
-    fn solve_contact(&mut self, place: usize, is_last: bool, sum: usize) {
+    fn solve_contact(&mut self, place: usize, is_last: bool, sum: usize, continues: bool) {
         let active = self.contacts.active[place];
         let contact = active.contact;
         let (kind, particles) = unpack(active.pair);
@@ -250,7 +250,8 @@ impl Reference {
                     .as_ivec3()
             };
             let sum = &mut self.contacts.corrections[particles[k] as usize][sum];
-            *sum = sum.wrapping_add(rounded(active.change) + rounded(solved.change));
+            let before = if continues { rounded(active.change) } else { IVec3::ZERO };
+            *sum = sum.wrapping_add(before + rounded(solved.change));
         }
         self.contacts.active[place] = solved;
     }
@@ -259,12 +260,15 @@ impl Reference {
     fn solved(&self, active: &ActiveContact, motion: Vec3, weight: f32, is_last: bool) -> ActiveContact {
         let ActiveContact { contact, offset, .. } = *active;
         let (kind, particles) = unpack(active.pair);
-        let step = (if is_last { 1.0 } else { OVER_RELAXATION }) / weight;
+        let (correction, momentum) = if is_last { (1.0, 0.0) } else { (CORRECTION, MOMENTUM) };
+        let step = correction / weight;
+        let carried = active.change * momentum;
+        let carried_along = dot(contact.normal, carried);
         let along = dot(contact.normal, motion);
-        let normal_lambda = (active.normal_lambda + (contact.c0 - along) * step).max(0.0);
+        let normal_lambda = (active.normal_lambda + (contact.c0 - along) * step + carried_along).max(0.0);
         let [statics, kinetic] = self.pair_friction(kind, particles);
         let slip = offset + (motion - contact.normal * along);
-        let sticking = active.friction_lambda - slip * step;
+        let sticking = active.friction_lambda - slip * step + (carried - contact.normal * carried_along);
         let (most_friction, l) = (statics * normal_lambda, length(sticking));
         let sticks = l <= most_friction;
         // An intersection has no friction.
@@ -352,7 +356,6 @@ impl Reference {
                 self.displacements[i] = if was_cut { self.within_reach(i, d) } else { d };
             }
         }
-        self.contacts.active.iter_mut().for_each(|contact| contact.change = Vec3::ZERO);
     }
 
     /// Limits the deviation of a particle that was truncated in the previous substep: it stays within half the margin

@@ -307,7 +307,7 @@ impl Reference {
             Pass::Search(SearchPass::FinishSearch) => self.finish_search(),
             Pass::FindContacts => self.find_contacts(),
             Pass::ResolveIntersections => self.resolve_intersections(),
-            Pass::SolveContacts { is_last, sum } => self.solve_contacts(is_last, sum as usize),
+            Pass::SolveContacts { is_last, sum, continues } => self.solve_contacts(is_last, sum as usize, continues),
             Pass::ApplyCorrections => self.apply_corrections(),
             Pass::BuildDivisionPlanes { round } => self.build_division_planes(round),
             Pass::TruncateDisplacements => particles.for_each(|i| self.truncate_displacement(i)),

@@ -163,6 +163,8 @@ pub enum Pass {
         is_last: bool,
         /// Which of the two sums of corrections it completes: 0 before `ApplyCorrections`, else 1 and 0 in turn.
         sum: u32,
+        /// True if the corrections of the iteration before have not been applied.
+        continues: bool,
     },
     /// Adds the sum of its corrections to each displacement.
     ApplyCorrections,

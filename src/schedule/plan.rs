@@ -229,7 +229,8 @@ impl Plan {
             if iteration > 0 {
                 self.push_groups(compiled, settings.sweep, settings.iterations + iteration);
             }
-            self.substep.push(Pass::SolveContacts { is_last: left == 0, sum: left % summed % 2 });
+            let continues = iteration > 0 && !(left + 1).is_multiple_of(summed);
+            self.substep.push(Pass::SolveContacts { is_last: left == 0, sum: left % summed % 2, continues });
             self.substep.extend(left.is_multiple_of(summed).then_some(Pass::ApplyCorrections));
             self.substep.extend(inputs.skinned.then_some(Pass::LimitSkinned { is_first: false }));
             if left.is_multiple_of(stride) {

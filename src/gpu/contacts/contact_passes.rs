@@ -36,8 +36,8 @@ pub(in crate::gpu) struct ContactPasses {
     search: SearchPasses,
     find: Bound,
     resolve: Option<Bound>,
-    /// By the sum that they complete, then the last iteration of a substep.
-    solve: [Bound; 3],
+    /// Bits of the index: the last iteration, the sum that it completes, whether it continues the one before.
+    solve: Vec<Bound>,
     apply: Bound,
     /// One pass for each round of division planes.
     divide: Vec<Bound>,
@@ -138,9 +138,9 @@ impl ContactPasses {
             constants: [("ONLY_PARTICLES", flag(only_particles)), ("SCALED", scaled(controls))],
             sewn: ("SEWN", sewn(controls)),
         };
-        let solve = |is_last: u32, sum: u32| -> Result<Bound> {
-            let row = maker.filled(queue, "contact_iteration", &[[is_last, sum, 0, 0]], BufferUsages::UNIFORM)?;
-            Ok(bindings.solve(&row))
+        let solve = |place: u32| -> Result<Bound> {
+            let row = [place & 1, place >> 1 & 1, place >> 2, 0];
+            Ok(bindings.solve(&maker.filled(queue, "contact_iteration", &[row], BufferUsages::UNIFORM)?))
         };
         // No intersections and no division planes at the particle level.
         let rounds = 0..if only_particles { 0 } else { DIVISION_ROUNDS };
@@ -148,7 +148,7 @@ impl ContactPasses {
             search: SearchPasses::new(&bindings, controls),
             find: bindings.find(),
             resolve: (!only_particles).then(|| bindings.resolve()),
-            solve: [solve(0, 0)?, solve(0, 1)?, solve(1, 0)?],
+            solve: (0..8).map(solve).collect::<Result<_>>()?,
             apply: bindings.apply(),
             divide: rounds.map(|round| bindings.divide(round)).collect(),
             truncate: (!only_particles).then(|| bindings.truncate()),
@@ -188,8 +188,9 @@ impl ContactPasses {
         match pass {
             Pass::FindContacts => Some((&self.find, indirect(FIND))),
             Pass::ResolveIntersections => Some((self.resolve.as_ref()?, indirect(RESOLVE))),
-            Pass::SolveContacts { is_last, sum } => {
-                Some((&self.solve[if is_last { 2 } else { sum as usize }], indirect(SOLVE)))
+            Pass::SolveContacts { is_last, sum, continues } => {
+                let place = u32::from(is_last) | sum << 1 | u32::from(continues) << 2;
+                Some((&self.solve[place as usize], indirect(SOLVE)))
             }
             Pass::ApplyCorrections => Some((&self.apply, indirect(SOLVE))),
             Pass::NoteContacts => Some((self.note.as_ref()?, indirect(SOLVE))),
@@ -265,7 +266,7 @@ impl Bindings<'_> {
             (Read, &made.tracked),
             (Write, &made.corrections),
             self.status,
-            (Write, &made.contacts),
+            (Read, &made.contacts),
         ];
         let text = include_str!("../../../shaders/collision/apply_corrections.wgsl");
         self.binder.bind_with("apply_corrections", text, &[&self.motion[..3], &own].concat(), &self.constants[..1])

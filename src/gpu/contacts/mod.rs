@@ -16,7 +16,7 @@
 //! | cells, sorted | the grid | search, sort | find_pairs; after the sort, intersections |
 //! | tracked | position and predicted displacement of each particle at the last search | search | validate_pairs, find_pairs, apply_corrections |
 //! | pairs | four particles | find_pairs | find_contacts, build_division_planes |
-//! | contacts | n and c₀, b, particles and the particle that applies the sum, offset, multipliers and their last change | find_contacts, resolve_intersections, solve_contacts, apply_corrections | solve_contacts, apply_corrections |
+//! | contacts | n and c₀, b, particles and the particle that applies the sum, offset, multipliers and their last change | find_contacts, resolve_intersections, solve_contacts | solve_contacts, apply_corrections |
 //! | anchors | particles, b and offset of the contacts of the last substep | solve_contacts | find_contacts |
 //! | dispatches | workgroups of the search, of find_contacts, of resolve_intersections, of solve_contacts | validate_pairs, finish_search | – |
 //! | corrections | two sums of three `i32`, later truncations; number and lists of contacts, mask of intersected components, truncation of the last round | validate_pairs, find_contacts, intersections, resolve_intersections, solve_contacts, apply_corrections, build_division_planes, truncate_displacements | the same |
