@@ -80,17 +80,19 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
 fn solve(place: u32, own: ActiveContact, particles: vec4u, motion: vec3f, weight: f32, ends_substep: bool) -> vec3f {
     let kind = pair_kind(own.pair);
     let step = opaque1(select(CORRECTION, 1.0, ends_substep) / weight, params.zero);
-    let carried = opaque(own.change * select(MOMENTUM, 0.0, ends_substep), params.zero);
-    let carried_along = opaque1(dot(own.plane.xyz, carried), params.zero);
     let normal = own.plane.xyz;
+    // The part of the last change that is added again, along the normal and across it.
+    let carried = opaque(own.change * select(MOMENTUM, 0.0, ends_substep), params.zero);
+    let carried_along = opaque1(dot(normal, carried), params.zero);
+    let carried_across = opaque(carried - opaque(normal * carried_along, params.zero), params.zero);
     let along = opaque1(dot(normal, motion), params.zero);
     let depth = opaque1(own.plane.w - along, params.zero);
-    let corrected_lambda = opaque1(own.normal_lambda + opaque1(depth * step, params.zero), params.zero);
-    let normal_lambda = max(opaque1(corrected_lambda + carried_along, params.zero), 0.0);
+    let pressing = opaque1(own.normal_lambda + opaque1(depth * step, params.zero), params.zero);
+    let normal_lambda = max(opaque1(pressing + carried_along, params.zero), 0.0);
     let friction = friction_between(kind, particles);
     let slip = opaque(own.offset + opaque(motion - opaque(normal * along, params.zero), params.zero), params.zero);
-    let carried_across = opaque(carried - opaque(normal * carried_along, params.zero), params.zero);
-    let sticking = opaque(opaque(own.friction_lambda - opaque(slip * step, params.zero), params.zero) + carried_across, params.zero);
+    let holding = opaque(own.friction_lambda - opaque(slip * step, params.zero), params.zero);
+    let sticking = opaque(holding + carried_across, params.zero);
     let most_friction = opaque1(friction.x * normal_lambda, params.zero);
     let l = length(sticking);
     let slides = !(l <= most_friction);

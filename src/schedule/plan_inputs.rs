@@ -1,4 +1,4 @@
-//! What a plan depends on beside the compiled scene and the settings.
+//! The state of the simulation that a plan depends on, beside the compiled scene and the settings.
 
 use super::compiled::CompiledScene;
 use super::pass::Pass;
