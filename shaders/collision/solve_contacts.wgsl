@@ -7,12 +7,9 @@
 // Correction: Δxₖ = wₖ bₖ (n Δλ_n + Δλ_t). In all iterations but the last, the quotients are over-relaxed, and a part of the
 // change in the iteration before is added: the heavy ball method (Polyak 1964).
 // One thread per contact. Reads displacements and corrections. Writes the multipliers, and in the last iteration the
-// friction anchor. Adds the corrections of its particles with atomics, rounded to whole quanta: the sum does not depend
-// on the order.
-//
-// Corrections stay in two sums until apply_corrections.wgsl adds them to the displacements. The sums take turns: an
-// iteration reads the one that is complete. The other lacks the corrections of the iteration before; each contact adds
-// these and its new ones.
+// friction anchor. Adds corrections of its particles with atomics, in whole quanta: the sum does not depend on the order.
+// Until apply_corrections.wgsl, a particle has two sums of corrections, 0 and 1. An iteration reads one, which contains all
+// iterations before. To the other it adds the corrections of the iteration before and its own.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -35,10 +32,9 @@ struct ContactIteration {
     continues: u32,
 }
 
-// Factors of the quotients, and of the change in the iteration before. With mass splitting the heavy ball method
-// converges for corrections below 2 (1 + momentum). Counterpart: src/reference/contacts.rs.
+// Factors of the quotients, and of the change in the iteration before: see src/collision/self_collision.rs.
 const CORRECTION = 1.8;
-const MOMENTUM = 0.4;
+const HEAVY_BALL = 0.4;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
@@ -82,7 +78,7 @@ fn solve(place: u32, own: ActiveContact, particles: vec4u, motion: vec3f, weight
     let step = opaque1(select(CORRECTION, 1.0, ends_substep) / weight, params.zero);
     let normal = own.plane.xyz;
     // The part of the last change that is added again, along the normal and across it.
-    let carried = opaque(own.change * select(MOMENTUM, 0.0, ends_substep), params.zero);
+    let carried = opaque(own.change * select(HEAVY_BALL, 0.0, ends_substep), params.zero);
     let carried_along = opaque1(dot(normal, carried), params.zero);
     let carried_across = opaque(carried - opaque(normal * carried_along, params.zero), params.zero);
     let along = opaque1(dot(normal, motion), params.zero);

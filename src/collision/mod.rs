@@ -19,7 +19,7 @@ mod material;
 pub(crate) mod pair;
 mod report;
 mod scale;
-mod self_collision;
+pub(crate) mod self_collision;
 mod shape;
 pub(crate) mod slabs;
 mod triangle;

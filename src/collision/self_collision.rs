@@ -2,6 +2,11 @@
 
 use crate::error::{Error, Result};
 
+/// Factors of the correction of a contact, and of the change of its multipliers in the iteration before: the heavy ball
+/// method (Polyak 1964). With mass splitting it converges for corrections below 2 (1 + `HEAVY_BALL`).
+pub(crate) const CORRECTION: f32 = 1.8;
+pub(crate) const HEAVY_BALL: f32 = 0.4;
+
 /// Settings of contacts between particles or between surfaces.
 ///
 /// A grid search lists all pairs whose distance can fall below their thickness plus a margin at their mean velocities

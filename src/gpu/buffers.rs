@@ -5,7 +5,7 @@
 //!
 //! | buffer | element | written by | read by |
 //! |---|---|---|---|
-//! | positions | `vec4`: x \[m\], inverse mass [1/kg] | velocity, follow, collide, apply_triangle_contacts, shift, passes of orientations | most passes, the caller's renderer |
+//! | positions | `vec4`: x \[m\], inverse mass [1/kg] | velocity, apply_restitution, follow, collide, apply_triangle_contacts, shift, passes of orientations | most passes, the caller's renderer |
 //! | displacements | `vec4`: d \[m\], 0 | start, predict, projections, solve_attachments, restore_momentum, solve_tethers, passes of contacts, velocity, body_damping, follow, passes of skinned particles and orientations | most passes |
 //! | residuals | `vec4<u32>`: rounding errors of x and d and the quarantine mark, packed | all passes that move particles or orientations | the same, collide_triangles |
 //! | frames | `vec4`: unit quaternion of an orientation | finish_orientations | the caller's renderer |

@@ -4,17 +4,13 @@ use super::Reference;
 use super::search::{Staleness, TrackedParticle, from_segment};
 use crate::collision::ContactReport;
 use crate::collision::pair::{Contact, PairKind, closest, cuts, meet, unpack, weighted};
+use crate::collision::self_collision::{CORRECTION, HEAVY_BALL};
 use crate::geometry::vector::{dot, length};
 use crate::schedule::plan::DIVISION_ROUNDS;
 use crate::sim::capacities::Capacities;
 use crate::sim::contact_params::WAS_CUT;
 use glam::{IVec3, Vec3};
 use std::collections::HashMap;
-
-/// Factors of the corrections, and of the change in the iteration before, in all iterations but the last: the heavy ball
-/// method (Polyak 1964). With mass splitting it converges for corrections below 2 (1 + momentum).
-const CORRECTION: f32 = 1.8;
-const MOMENTUM: f32 = 0.4;
 
 /// State that the passes of contacts share.
 #[derive(Debug, Clone, Default)]
@@ -244,10 +240,7 @@ impl Reference {
         for k in members(kind) {
             let factor = (w[k] * contact.weights[k]) * self.contact_params.inverse_quantum;
             let rounded = |change: Vec3| {
-                (change * factor)
-                    .clamp(Vec3::splat(-most[k]), Vec3::splat(most[k]))
-                    .map(f32::round_ties_even)
-                    .as_ivec3()
+                (change * factor).map(|quanta| quanta.clamp(-most[k], most[k]).round_ties_even()).as_ivec3()
             };
             let sum = &mut self.contacts.corrections[particles[k] as usize][sum];
             let before = if continues { rounded(active.change) } else { IVec3::ZERO };
@@ -260,9 +253,9 @@ impl Reference {
     fn solved(&self, active: &ActiveContact, motion: Vec3, weight: f32, is_last: bool) -> ActiveContact {
         let ActiveContact { contact, offset, .. } = *active;
         let (kind, particles) = unpack(active.pair);
-        let (correction, momentum) = if is_last { (1.0, 0.0) } else { (CORRECTION, MOMENTUM) };
+        let (correction, part) = if is_last { (1.0, 0.0) } else { (CORRECTION, HEAVY_BALL) };
         let step = correction / weight;
-        let carried = active.change * momentum;
+        let carried = active.change * part;
         let carried_along = dot(contact.normal, carried);
         let along = dot(contact.normal, motion);
         let normal_lambda = (active.normal_lambda + (contact.c0 - along) * step + carried_along).max(0.0);

@@ -159,9 +159,10 @@ pub enum Pass {
     ResolveIntersections,
     /// Computes the corrections of contacts.
     SolveContacts {
-        /// True for the last one in the substep: it is not over-relaxed.
+        /// True for the last one in the substep: neither over-relaxed, nor with a part of the change in the one before.
         is_last: bool,
-        /// Which of the two sums of corrections it completes: 0 before `ApplyCorrections`, else 1 and 0 in turn.
+        /// Index of the sum of corrections that it completes. The last before `ApplyCorrections` completes 0; the indices
+        /// alternate.
         sum: u32,
         /// True if the corrections of the iteration before have not been applied.
         continues: bool,

@@ -48,8 +48,8 @@
 //!
 //! The first `Collide`, `ResolveIntersections`, `BuildDivisionPlanes` and `TruncateDisplacements` exist at the surface
 //! level only. `Project` in the iterations of contacts is that of groups, after the first iteration. `Collide` ends every
-//! second iteration; with groups it ends each. `ApplyCorrections` precedes it, and ends the last iteration; with groups or
-//! skinned particles it ends each. The `Search` passes return at once while the pair list is valid, and later rounds of
+//! second iteration; with groups it ends each. `ApplyCorrections` precedes it, and ends the last iteration and
+//! every eighth; with groups or skinned particles it ends each. The `Search` passes return at once while the pair list is valid, and later rounds of
 //! `BuildDivisionPlanes` if the previous round truncated nothing.
 //!
 //! `ResolveIntersections` reads the intersections of the end of the previous step. There, `SortForIntersections`,
@@ -220,8 +220,8 @@ impl Plan {
         // them in each iteration to rest.
         let stride = if compiled.has_groups() { 1 } else { 2 };
         // Groups, skinned particles and colliders need the displacements.
-        let together = if inputs.any { 2 } else { MOST_SUMMED };
-        let summed = if inputs.skinned || stride == 1 { 1 } else { together };
+        let together = if inputs.any { stride } else { MOST_SUMMED };
+        let summed = if inputs.skinned || compiled.has_groups() { 1 } else { together };
         let sweeps = own.sweeps(compiled.kinds[kind_index(ShapeMatching::INFO)].len() > 0);
         for iteration in 0..sweeps {
             let left = sweeps - 1 - iteration;

@@ -51,8 +51,8 @@ pub(crate) struct ContactParams {
     /// Corrections are summed in integer multiples of this \[m\]: the sum does not depend on the order.
     pub quantum: f32,
     pub inverse_quantum: f32,
-    /// Limit of the sum of the corrections of a particle in one iteration, so that the sum of all iterations until they are
-    /// applied fits an `i32` \[quanta\].
+    /// Limit of the corrections of a particle in one iteration \[quanta\]: the sum of those that are applied together fits
+    /// an `i32`. With groups each iteration is applied.
     pub most_quanta: f32,
     /// Largest thickness of a contact material in use \[m\].
     pub thickness: f32,
@@ -60,7 +60,7 @@ pub(crate) struct ContactParams {
     pub table_size: u32,
     /// Number of grid tables in use: 1 or 3.
     pub tables: u32,
-    /// Range of the elements that are inserted in the grid.
+    /// End of the range of the elements that are inserted in the grid; it begins at `sphere_first`.
     pub insert_end: u32,
     /// End of the range of elements that query the grid; it begins at 0.
     pub query_end: u32,
@@ -375,6 +375,8 @@ mod tests {
         let coarse = include_str!("../../shaders/collision/search/coarse.wgsl");
         let cluster = include_str!("../../shaders/schedule/project_cluster.wgsl");
         let pair = include_str!("../../shaders/common/pair.wgsl");
+        use crate::collision::self_collision::{CORRECTION, HEAVY_BALL};
+        let solve = include_str!("../../shaders/collision/solve_contacts.wgsl");
         for (text, line) in [
             (contacts, format!("const SEARCH_PASSES = {}u;", SearchPass::ALL.len())),
             (shared, format!("const COARSE_WORDS = {COARSE_WORDS}u;")),
@@ -387,6 +389,8 @@ mod tests {
             (include_str!("../../shaders/common/params.wgsl"), format!("override WORKGROUP_SIZE: u32 = {WORKGROUP};")),
             (coarse, format!("const SPEED_CLASSES = {SPEED_CLASSES}u;")),
             (pair, format!("const WAS_CUT = {WAS_CUT:#x};")),
+            (solve, format!("const CORRECTION = {CORRECTION:?};")),
+            (solve, format!("const HEAVY_BALL = {HEAVY_BALL:?};")),
             (pair, format!("const DIVISION_ROUNDS = {}u;", crate::schedule::plan::DIVISION_ROUNDS)),
             (cluster, format!("const HEAD = {}u;", crate::schedule::clusters::HEAD)),
         ] {

@@ -691,8 +691,8 @@ fn required_limits_include_contacts() {
     let needed =
         |scene: &Scene, settings| supple::required_limits_with(scene, &settings).max_storage_buffer_binding_size;
     assert_eq!(needed(&scene, Settings::default()), default);
-    // Half as many contacts as pairs, of 80 bytes; the grid of the surface level.
-    assert!(needed(&scene, few(SelfCollisionLevel::Particles, 12)) >= 1_700_000 * 6 * 80);
+    // Half as many contacts as pairs, of 96 bytes; the grid of the surface level.
+    assert!(needed(&scene, few(SelfCollisionLevel::Particles, 12)) >= 1_700_000 * 6 * 96);
     assert!(needed(&scene, few(SelfCollisionLevel::Surfaces, 3)) >= 1_700_000 * 11 * 16);
     // Invalid settings are an error of the solver.
     assert!(needed(&scene, Settings { contact_events: u32::MAX, ..Settings::default() }) > 1 << 30);

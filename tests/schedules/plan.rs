@@ -212,6 +212,40 @@ fn contacts_cost_few_dispatches_per_substep() {
     assert_eq!(contacts(&scene, SelfCollision::surfaces()), 30);
 }
 
+/// Each iteration of contacts reads the corrections of all iterations before it that have not been applied, and colliders find none
+/// of these.
+#[test]
+fn corrections_of_contacts_are_complete_when_they_are_read() {
+    let mut scene = grid(8, 8, None);
+    for colliders in 0..2 {
+        for sweeps in [1, 2, 3, 6, 8, 9, 24, 64] {
+            let own = SelfCollision { iterations: Some(sweeps), ..SelfCollision::default() };
+            let plan = plan(&scene, Settings { self_collision: Some(own), ..Settings::default() });
+            // The iterations in each sum; the number of those that have been applied, and of all.
+            let (mut sums, mut applied, mut count) = ([vec![], vec![]], 0, 0);
+            for pass in &plan.substep {
+                match *pass {
+                    Pass::SolveContacts { is_last, sum, continues } => {
+                        assert_eq!(is_last, count + 1 == sweeps);
+                        assert_eq!(sums[1 - sum as usize], (applied..count).collect::<Vec<_>>(), "{sweeps}: {count}");
+                        sums[sum as usize].extend(continues.then(|| count - 1));
+                        sums[sum as usize].push(count);
+                        count += 1;
+                    }
+                    Pass::ApplyCorrections => {
+                        assert_eq!(sums[0], (applied..count).collect::<Vec<_>>(), "{sweeps} sweeps");
+                        (sums, applied) = ([vec![], vec![]], count);
+                    }
+                    Pass::Collide { .. } => assert_eq!(applied, count, "{sweeps} sweeps"),
+                    _ => {}
+                }
+            }
+            assert_eq!((applied, count), (sweeps, sweeps), "{colliders} colliders");
+        }
+        scene.add_collider(Collider::default()).unwrap();
+    }
+}
+
 #[test]
 fn tethers_are_solved_once_a_substep_at_any_iteration_count() {
     let settings = Settings { iterations: 5, ..Settings::default() };

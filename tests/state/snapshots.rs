@@ -487,13 +487,13 @@ fn a_snapshot_that_does_not_fit_is_an_error_and_changes_nothing() {
     let mut damaged = bytes.clone();
     damaged[200] ^= 4;
     let mut newer = bytes.clone();
-    newer[8] = 6;
+    newer[8] = 7;
     let cut = bytes.len() - 1 - 28;
     for (bytes, expected) in [
         (&bytes[..5], "5 bytes are fewer than the 28 of its header".to_owned()),
         (&bytes[..bytes.len() - 1], format!("it has {cut} of {} bytes after its header", cut + 1)),
         (&damaged, format!("the hash of its {} bytes differs from that in its header", cut + 1)),
-        (&newer, "its format has version 6; this version of supple reads 5".into()),
+        (&newer, "its format has version 7; this version of supple reads 6".into()),
         (&[7; 40], "it does not begin with the mark of a snapshot".into()),
     ] {
         let error = Snapshot::from_bytes(bytes).unwrap_err();
@@ -527,7 +527,7 @@ fn lists_beyond_the_limits_of_the_device_are_an_error_and_change_nothing() {
         grown.step(1);
         grown.read_contacts().unwrap();
     }
-    let needed = u64::from(grown.read_contacts().unwrap().contact_capacity) * 80;
+    let needed = u64::from(grown.read_contacts().unwrap().contact_capacity) * 96;
     let snapshot = grown.snapshot().unwrap();
     let small = gpu_with(wgpu::Limits { max_storage_buffer_binding_size: needed - 16, ..wgpu::Limits::default() });
     let mut solver = open(&small, &scene, settings(1));

@@ -134,7 +134,7 @@ fn meets_on_paths(backend: &Reference, pair: [u32; 4]) -> bool {
         let own = &backend.contacts.tracked[i as usize];
         own.place + if share < 0.0 { own.displacement * share } else { own.predicted * (horizon * share) }
     };
-    let shares = || (-16..=16).map(|k| k as f32 / 16.0);
+    let shares = || (-64..=64).map(|k| k as f32 / 64.0);
     let reach = backend.thickness(kind, particles) + backend.contact_params.margin;
     shares().flat_map(|one| shares().map(move |other| (one, other))).any(|(one, other)| {
         let place = |k: usize| at(particles[k], if k < firsts { one } else { other });
