@@ -4,8 +4,8 @@
 //   λ_n ← max(0, λ_n + (c₀ − n·Σ b d)/W)        W = Σ wₖ nₖ bₖ², where nₖ is the number of contacts of particle k
 //   λ_t ← λ_t − (offset + tangential part of Σ b d)/W, shortened to the friction cone
 //
-// Correction: Δxₖ = wₖ bₖ (n Δλ_n + Δλ_t). In all iterations but the last, the quotients are over-relaxed, and a part of the
-// change in the iteration before is added: the heavy ball method (Polyak 1964).
+// Correction: Δxₖ = wₖ bₖ (n Δλ_n + Δλ_t). All iterations but the last over-relax the quotients. They also add a part of the
+// change in the iteration before: the heavy ball method (Polyak 1964).
 // One thread per contact. Reads displacements and corrections. Writes the multipliers, and in the last iteration the
 // friction anchor. Adds corrections of its particles with atomics, in whole quanta: the sum does not depend on the order.
 // Until apply_corrections.wgsl, a particle has two sums of corrections, 0 and 1. An iteration reads one, which contains all

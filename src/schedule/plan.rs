@@ -48,9 +48,9 @@
 //!
 //! The first `Collide`, `ResolveIntersections`, `BuildDivisionPlanes` and `TruncateDisplacements` exist at the surface
 //! level only. `Project` in the iterations of contacts is that of groups, after the first iteration. `Collide` ends every
-//! second iteration; with groups it ends each. `ApplyCorrections` precedes it, and ends the last iteration and
-//! every eighth; with groups or skinned particles it ends each. The `Search` passes return at once while the pair list is valid, and later rounds of
-//! `BuildDivisionPlanes` if the previous round truncated nothing.
+//! second iteration; with groups it ends each. `ApplyCorrections` precedes it, and ends the last iteration and every
+//! eighth; with groups or skinned particles it ends each. The `Search` passes return at once while the pair list is
+//! valid. Later rounds of `BuildDivisionPlanes` return at once if the previous round truncated nothing.
 //!
 //! `ResolveIntersections` reads the intersections of the end of the previous step. There, `SortForIntersections`,
 //! `ClearIntersections` and `FindIntersections` find them.
@@ -158,12 +158,10 @@ impl Plan {
         self.substep.extend(inputs.any.then_some(Pass::InterpolateColliders));
         let mut collides_last = inputs.any;
         // Tethers come first in a substep, so that the local constraints smooth their displacements.
-        if let [Pass::Accelerations, _] = predict {
-            self.between.push(inputs.integrate(false));
-            self.between.extend(predict);
-            self.substep.extend(tethers.then_some(Pass::SolveTethers));
-        } else if inputs.bounce || tethers && (apart || settings.tether_forces) {
-            self.between.push(inputs.integrate(true));
+        let accelerates = predict.len() > 1;
+        if accelerates || inputs.bounce || tethers && (apart || settings.tether_forces) {
+            self.between.push(inputs.integrate(!accelerates));
+            self.between.extend(predict.iter().filter(|_| accelerates));
             self.substep.extend(tethers.then_some(Pass::SolveTethers));
         } else if tethers {
             self.begin.push(Pass::SolveTethers);

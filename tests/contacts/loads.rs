@@ -127,7 +127,7 @@ fn gaps(x: &[[f32; 3]], sheets: &[Range<u32>]) -> Vec<f64> {
 /// The top sheet is as heavy as the others, ten times, and fifty times.
 #[test]
 fn layers_keep_their_gaps_under_weights() {
-    for (factor, least) in [(1.0, 0.95), (10.0, 0.95), (50.0, 0.5)] {
+    for (factor, least) in [(1.0, 0.95), (10.0, 0.95), (50.0, 0.93)] {
         let (scene, sheets) = layers(factor * Fabric::default().area_density);
         let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
         let mut reference = Reference::new(&scene, settings).unwrap();

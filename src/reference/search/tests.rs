@@ -1,7 +1,6 @@
 //! Compares the pairs that a search lists with those that it must list.
 
 use super::*;
-use crate::collision::pair::{PairKind, closest, unpack};
 use crate::geometry::vector::length;
 use crate::{ClothMesh, ContactMaterial, Fabric, Particle, Scene, SelfCollision, Settings};
 
@@ -121,34 +120,16 @@ fn all_that_meet_on_their_paths_are_listed_once() {
     }
 }
 
-/// True if two elements come within their thickness and the margin, each at any place on its own path: contacts may stop
-/// one of them, or both.
-fn meets_on_paths(backend: &Reference, pair: [u32; 4]) -> bool {
-    let (kind, particles) = unpack(pair);
-    let firsts = match kind {
-        PairKind::Edges => 2,
-        _ => 1,
-    };
-    let horizon = backend.contacts.horizon as f32;
-    let at = |i: u32, share: f32| {
-        let own = &backend.contacts.tracked[i as usize];
-        own.place + if share < 0.0 { own.displacement * share } else { own.predicted * (horizon * share) }
-    };
-    let shares = || (-64..=64).map(|k| k as f32 / 64.0);
-    let reach = backend.thickness(kind, particles) + backend.contact_params.margin;
-    shares().flat_map(|one| shares().map(move |other| (one, other))).any(|(one, other)| {
-        let place = |k: usize| at(particles[k], if k < firsts { one } else { other });
-        closest(kind, std::array::from_fn(|k| place(k) - place(0))).distance < reach
-    })
-}
-
 /// Pairs that may meet before the next search are listed for elements of all sizes, each once.
 #[test]
 fn all_that_may_meet_is_listed_once() {
     for speed in [0.0, 0.1, 1.0] {
         let scene = soup(240, speed);
         let own = SelfCollision { pairs_per_particle: 256, ..SelfCollision::surfaces() };
-        let settings = Settings { gravity: [0.0; 3], substeps: 4, self_collision: Some(own), ..Settings::default() };
+        // At the default of 1 m/s, triangles part so fast that the bound contains pairs whose paths cannot meet.
+        let (gravity, recovery_speed) = ([0.0; 3], 0.5);
+        let settings =
+            Settings { gravity, recovery_speed, substeps: 4, self_collision: Some(own), ..Settings::default() };
         let mut backend = Reference::new(&scene, settings).unwrap();
         backend.step(2);
         assert_eq!(backend.contacts.lost, 0);
@@ -167,7 +148,7 @@ fn all_that_may_meet_is_listed_once() {
                     continue;
                 }
                 if let Some(pair) = backend.pair(&everywhere, other, f32::INFINITY) {
-                    missed += u32::from(!listed.contains(&pair) && meets_on_paths(&backend, pair));
+                    missed += u32::from(!listed.contains(&pair));
                     levels.insert((query.level, other.of, other.level));
                 }
             }
