@@ -44,7 +44,7 @@ fn settle_particle(i: u32) {
 // Clamps the displacement of a particle that was truncated in the substep before: it deviates from its predicted path
 // by at most half the margin, within which the pair list is valid.
 fn within_reach(i: u32, d: vec3f) -> vec3f {
-    let own = tracked_of_rows(tracked[i], contact_params.quantum);
+    let own = tracked_particle(i);
     // validate_pairs.wgsl and finish_search.wgsl have already counted this substep.
     let since = contact_status.now - 1u - contact_status.searched;
     let moved = opaque(own.predicted * f32(since), params.zero);

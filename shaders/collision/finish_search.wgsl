@@ -35,6 +35,11 @@ fn finish_search(@builtin(global_invocation_id) id: vec3u) {
     let solved = workgroups(min(count + 2u * crossings, arrayLength(&contacts)), WORKGROUP_SIZE);
     dispatches[SOLVE_SIZE] = solved.x;
     dispatches[SOLVE_SIZE + 1u] = solved.y;
+    if atomicLoad(&contact_status.stale) != HOLDS {
+        contact_status.searched = contact_status.now;
+        contact_status.horizon = contact_status.new_horizon;
+        contact_status.drift = contact_status.new_drift;
+    }
     if !is_incomplete {
         atomicStore(&contact_status.stale, HOLDS);
     }

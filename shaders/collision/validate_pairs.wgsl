@@ -39,9 +39,6 @@ fn validate_pairs(@builtin(global_invocation_id) id: vec3u) {
     if i == 0u {
         // The host may have marked the list.
         is_stale = is_stale || atomicLoad(&contact_status.stale) != HOLDS;
-        // The end of a step may have measured them.
-        atomicStore(&contact_status.edge_radius, 0u);
-        atomicStore(&contact_status.triangle_radius, 0u);
     }
     // The first thread that marks the list writes the sizes, or thread 0 if the host has marked it.
     var passes = 0u;
@@ -49,14 +46,16 @@ fn validate_pairs(@builtin(global_invocation_id) id: vec3u) {
         passes = SEARCH_PASSES;
     }
     for (var index = 0u; index < passes; index++) {
-        let groups = workgroups(contact_params.search_threads[index / 4u][index % 4u], WORKGROUP_SIZE);
+        // search_clear_cells, then search_insert_elements and find_pairs.
+        let cleared = max(contact_params.table_size, params.particle_count);
+        let groups = workgroups(select(contact_params.element_end, cleared, index == 0u), WORKGROUP_SIZE);
         dispatches[3u * index] = groups.x;
         dispatches[3u * index + 1u] = groups.y;
     }
 }
 
-// Limits the displacement to half the margin. Without paths of many cells the next search succeeds, so that bodies that
-// are pulled violently do not stand still for ever.
+// Limits the displacement to half the margin, so that the next search finds fewer pairs: bodies that are pulled violently
+// do not stand still for ever.
 fn limit_displacement(i: u32) {
     let d = displacements[i].xyz;
     let half = 0.5 * contact_params.margin;
@@ -81,7 +80,7 @@ fn clear_contact_list(i: u32) {
 // Returns true if the list has expired for a particle at the end of this substep or at its start. Contacts may have
 // moved the particle at the end of the last substep.
 fn is_expired(i: u32) -> bool {
-    let own = tracked_of_rows(tracked[i], contact_params.quantum);
+    let own = tracked_particle(i);
     let since = contact_status.now - contact_status.searched;
     let path = opaque(own.predicted * f32(since), params.zero);
     let travelled = opaque(positions[i].xyz - own.place, params.zero);

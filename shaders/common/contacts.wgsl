@@ -12,20 +12,12 @@ struct ContactParams {
     most_quanta: f32,
     thickness: f32,
     table_size: u32,
-    tables: u32,
-    insert_end: u32,
-    query_end: u32,
+    level_radius: f32,
+    anchored: u32,
     sphere_first: u32,
     particle_end: u32,
-    reach: f32,
-    anchored: u32,
-    coarse: u32,
-    block_starts: u32,
-    speed_classes: u32,
-    level_sizes: vec3f,
-    coarse_first: u32,
-    search_threads: array<vec4u, 2>,
-    inverse_cells: array<vec4f, LEVELS>,
+    edge_end: u32,
+    element_end: u32,
     // half the thickness (bits), groups, mask of touched groups, 0
     materials: array<vec4u, 16>,
     // by pair of materials: static and kinetic friction, restitution, 0
@@ -84,18 +76,9 @@ struct ContactStatus {
     // The substep of the last search, and the number of substeps for which its list holds.
     searched: u32,
     horizon: u32,
-    // Predicted displacements per substep, relative to the drift [m]: the bound that 63 of 64 particles keep, and the
-    // maximum (bits of a positive f32).
-    slow: f32,
-    fastest: atomic<u32>,
-    // Levels above 0 in use, as `level_bit`: of particle paths, of edges and of triangles.
-    levels: atomic<u32>,
-    // Largest distance of the center of an edge, of a triangle from its particles [m] (bits of positive f32).
-    edge_radius: atomic<u32>,
-    triangle_radius: atomic<u32>,
-    // Largest travel of an edge or triangle of levels above 0 in the substep of the search, minus half the margin [m]
-    // (bits of a positive f32).
-    wide_excess: atomic<u32>,
+    // During a search: the horizon and the drift of the new list.
+    new_horizon: u32,
+    new_drift: vec3f,
     // Edges that intersect triangles at the end of the last step.
     crossing_count: atomic<u32>,
     // Pairs that the last search has found, those of them in the list, and contacts found in this substep.
@@ -106,27 +89,26 @@ struct ContactStatus {
     // Largest numbers found, beyond the capacities too.
     most_pairs: u32,
     most_contacts: u32,
-    // Pairs, contacts and intersections beyond the capacities, and searches that exceeded MOST_CELLS or MOST_OTHERS.
+    // Pairs, contacts and intersections beyond the capacities, and searches that exceeded MOST_OTHERS.
     lost: atomic<u32>,
     // Largest overlap at the start of a substep [m] (bits of a positive f32).
     deepest: atomic<u32>,
     // Number of truncated displacements.
     truncated: atomic<u32>,
-    // Number of sorted elements for which cells are allocated, by type.
-    allocated: array<atomic<u32>, 3>,
     // Substeps in which all particles stood still.
     halted: u32,
     // Contacts deeper than half their thickness at the start of a substep.
     deep_contacts: atomic<u32>,
     // 1 + the last round of build_division_planes in this substep that has truncated a displacement, or 0.
     cut_round: atomic<u32>,
-    // The size of the structure is a multiple of 16 bytes.
-    unused: array<u32, 3>,
+    // The largest radius of a volume with its path, by type and level (bits of a positive f32), or 0 without any. See
+    // shaders/collision/search/volume.wgsl.
+    radii: array<atomic<u32>, 3u * LEVELS>,
 }
 
 // Indirect dispatches, three words each: one per `SearchPass` (src/schedule/plan.rs); find_contacts and
 // build_division_planes; resolve_intersections; solve_contacts and apply_corrections.
-const SEARCH_PASSES = 6u;
+const SEARCH_PASSES = 4u;
 const CONTACTS_SIZE = 3u * SEARCH_PASSES;
 const RESOLVE_SIZE = CONTACTS_SIZE + 3u;
 const SOLVE_SIZE = RESOLVE_SIZE + 3u;

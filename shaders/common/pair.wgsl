@@ -75,13 +75,8 @@ fn used_count(found: u32, capacity: u32) -> u32 {
     return select(min(found, capacity), 0u, !ONLY_PARTICLES && found > capacity);
 }
 
-// Encodes a pair. The order of two particles or two edges has no effect on the code.
 fn pack(kind: u32, particles: vec4u) -> vec4u {
-    var ordered = particles;
-    if particles.x > particles.z && (kind == PARTICLES || kind == EDGES) {
-        ordered = select(particles.yxxx, particles.zwxy, kind == EDGES);
-    }
-    return vec4u(ordered.xyz, ordered.w | (kind << 30u));
+    return vec4u(particles.xyz, particles.w | (kind << 30u));
 }
 
 fn pair_kind(row: vec4u) -> u32 {
@@ -211,18 +206,17 @@ fn edges(p: Four, zero: u32) -> Closest {
     return Closest(select(normal, -normal, height < 0.0), abs(height), weights);
 }
 
-// Upper bound of the approach of the two elements in the substep [m].
+// Upper bound of the decrease of the distance of a pair in the substep [m]: the largest relative displacement of two of
+// its particles.
 fn approach(kind: u32, d: Four) -> f32 {
-    let b = length(d[1] - d[0]);
     if ONLY_PARTICLES || kind == PARTICLES {
-        return b;
+        return length(d[1] - d[0]);
     }
-    let c = length(d[2] - d[0]);
-    let e = length(d[3] - d[0]);
+    let two = max(length(d[2] - d[0]), length(d[3] - d[0]));
     if kind == VERTEX_TRIANGLE {
-        return max(max(b, c), e);
+        return max(length(d[1] - d[0]), two);
     }
-    return b + max(c, e);
+    return max(two, max(length(d[2] - d[1]), length(d[3] - d[1])));
 }
 
 // Iterations of conservative advancement.

@@ -155,13 +155,14 @@ fn edges(p: [Vec3; 4]) -> Closest {
     Closest { normal, distance: height.abs(), weights }
 }
 
-/// Upper bound of the decrease of the distance of a pair in the substep.
+/// Upper bound of the decrease of the distance of a pair in the substep: the largest relative displacement of two of its
+/// particles.
 pub(crate) fn approach(kind: PairKind, d: [Vec3; 4]) -> f32 {
-    let [b, c, e] = [length(d[1] - d[0]), length(d[2] - d[0]), length(d[3] - d[0])];
+    let apart = |i: usize, j: usize| length(d[j] - d[i]);
     match kind {
-        PairKind::Particles => b,
-        PairKind::VertexTriangle | PairKind::Crossing => b.max(c).max(e),
-        PairKind::Edges => b + c.max(e),
+        PairKind::Particles => apart(0, 1),
+        PairKind::VertexTriangle | PairKind::Crossing => apart(0, 1).max(apart(0, 2)).max(apart(0, 3)),
+        PairKind::Edges => apart(0, 2).max(apart(0, 3)).max(apart(1, 2).max(apart(1, 3))),
     }
 }
 

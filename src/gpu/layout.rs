@@ -172,20 +172,12 @@ fn rows_of_contacts_have_the_layout_of_the_prelude() {
             most_quanta,
             thickness,
             table_size,
-            tables,
-            insert_end,
-            query_end,
+            level_radius,
+            anchored,
             sphere_first,
             particle_end,
-            reach,
-            anchored,
-            coarse,
-            block_starts,
-            speed_classes,
-            level_sizes,
-            coarse_first,
-            search_threads,
-            inverse_cells,
+            edge_end,
+            element_end,
             materials,
             friction
         })
@@ -225,12 +217,8 @@ fn rows_of_contacts_have_the_layout_of_the_prelude() {
             stale,
             searched,
             horizon,
-            slow,
-            fastest,
-            levels,
-            edge_radius,
-            triangle_radius,
-            wide_excess,
+            new_horizon,
+            new_drift,
             crossing_count,
             found_count,
             pair_count,
@@ -241,11 +229,10 @@ fn rows_of_contacts_have_the_layout_of_the_prelude() {
             lost,
             deepest,
             truncated,
-            allocated,
             halted,
             deep_contacts,
             cut_round,
-            unused
+            radii
         })
     );
     // Made on the host as zeroed bytes.

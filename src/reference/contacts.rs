@@ -19,18 +19,6 @@ pub(super) struct Contacts {
     /// Number of substeps since the start.
     pub now: u32,
     pub drift: Vec3,
-    /// By type, maximum distance of the center of an element from its particles \[m\].
-    pub radii: [f32; 3],
-    /// The same for elements of level 0, by type and coarse cell.
-    pub sizes: HashMap<(u32, [i32; 3]), f32>,
-    /// Speed that most particles do not exceed, and the largest one, relative to the drift \[m per substep\]. `speeds`,
-    /// by coarse cell: the largest speed of triangles of level 0, and the largest excess over half the margin in this
-    /// substep.
-    pub slow: f32,
-    pub fastest: f32,
-    pub speeds: HashMap<[i32; 3], [f32; 2]>,
-    /// Largest excess over half the margin of elements of levels above 0 in the substep of the search \[m\].
-    pub wide_excess: f32,
     pub stale: Staleness,
     /// The substep of the last search, and the number of substeps for which its list is valid, if no particle is
     /// deflected.
@@ -146,6 +134,9 @@ impl Reference {
     }
 
     pub(super) fn finish_search(&mut self) {
+        if self.contacts.stale != Staleness::Holds {
+            self.contacts.searched = self.contacts.now;
+        }
         if self.contacts.stale != Staleness::Incomplete {
             self.contacts.stale = Staleness::Holds;
         }

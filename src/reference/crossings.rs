@@ -2,10 +2,10 @@
 
 use super::Reference;
 use super::contacts::ActiveContact;
-use super::search::cell_at;
 use crate::collision::crossing::{NO_WING, edge_crossing, exit_direction, mark, push};
 use crate::collision::pair::{Contact, PairKind, closest, pack};
 use crate::geometry::vector::length;
+use glam::Vec3;
 use std::collections::{BTreeSet, HashMap};
 
 impl Reference {
@@ -26,7 +26,9 @@ impl Reference {
         let contact_elements = &self.controls.compiled.contact_elements;
         let [.., edge_first, triangle_first, end] = contact_elements.firsts;
         let x = |i: u32| self.positions[i as usize];
-        let scale = 1.0 / self.contacts.radii[2].max(1e-6);
+        let radius = |&[a, b, c, _]: &[u32; 4]| length(x(b) - x(a)).max(length(x(c) - x(a)));
+        let largest = contact_elements.elements[triangle_first as usize..].iter().map(radius).fold(1e-6, f32::max);
+        let scale = 1.0 / largest;
         let bounds = |particles: &[u32]| {
             let (low, high) = particles
                 .iter()
@@ -112,4 +114,9 @@ impl Reference {
             }
         }
     }
+}
+
+/// The grid cell of a point.
+fn cell_at(place: Vec3, inverse_cell: f32) -> [i32; 3] {
+    (place * inverse_cell).to_array().map(|component| component.floor().clamp(-1e9, 1e9) as i32)
 }

@@ -213,8 +213,8 @@ pub enum Pass {
     MarkTouchedColliders,
     /// Sums the forces on colliders.
     ColliderForces,
-    /// A pass that sorts the surface elements at the end of the step, for the search for intersections.
-    SortForIntersections(SearchPass),
+    /// A pass that writes the grids of the elements at the end of the step, for the search for intersections.
+    GridsForIntersections(SearchPass),
     /// Clears the intersections of the last step.
     ClearIntersections,
     /// Finds the edges that intersect triangles.
@@ -259,18 +259,13 @@ impl Pass {
     }
 }
 
-/// A pass of the search: a counting sort of the elements by grid cells, then queries of the neighbouring cells.
+/// A pass of the search, which writes the elements into hashed grids and then visits the cells near each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchPass {
     /// Clears the cells, and stores the predicted positions of the particles.
     ClearCells,
-    /// Counts the elements in each cell; computes speed classes, and the size, speed and levels of the elements in each
-    /// coarse cell.
-    CountCells,
-    /// Allocates a range of sorted elements for each cell, and computes the horizon of the list.
-    AllocateCells,
-    /// Sorts the elements into their cells.
-    SortIntoCells,
+    /// Adds the elements to the lists of their cells.
+    InsertElements,
     /// Lists the pairs.
     FindPairs,
     /// Counts the pairs and resets the state of the search; runs even if the list is valid.
@@ -279,15 +274,8 @@ pub enum SearchPass {
 
 impl SearchPass {
     /// All passes, in order.
-    pub const ALL: [Self; 6] = [
-        Self::ClearCells,
-        Self::CountCells,
-        Self::AllocateCells,
-        Self::SortIntoCells,
-        Self::FindPairs,
-        Self::FinishSearch,
-    ];
+    pub const ALL: [Self; 4] = [Self::ClearCells, Self::InsertElements, Self::FindPairs, Self::FinishSearch];
 
-    /// The passes of the sort alone.
-    pub const SORT: [Self; 4] = [Self::ClearCells, Self::CountCells, Self::AllocateCells, Self::SortIntoCells];
+    /// The passes that write the grids.
+    pub const GRIDS: [Self; 2] = [Self::ClearCells, Self::InsertElements];
 }

@@ -52,7 +52,7 @@
 //! eighth; with groups or skinned particles it ends each. The `Search` passes return at once while the pair list is
 //! valid. Later rounds of `BuildDivisionPlanes` return at once if the previous round truncated nothing.
 //!
-//! `ResolveIntersections` reads the intersections of the end of the previous step. There, `SortForIntersections`,
+//! `ResolveIntersections` reads the intersections of the end of the previous step. There, `GridsForIntersections`,
 //! `ClearIntersections` and `FindIntersections` find them.
 
 pub(crate) use super::pass::{DIVISION_ROUNDS, MOST_SUMMED};
@@ -138,7 +138,7 @@ impl Plan {
         }
         let [.., triangle_first, end] = compiled.contact_elements.firsts;
         if apart && triangle_first < end {
-            plan.end.extend(SearchPass::SORT.map(Pass::SortForIntersections));
+            plan.end.extend(SearchPass::GRIDS.map(Pass::GridsForIntersections));
             plan.end.extend([Pass::ClearIntersections, Pass::FindIntersections]);
         }
         plan.end.extend(has_orientations.then_some(Pass::FinishOrientations));

@@ -280,6 +280,36 @@ fn a_long_shot_finds_each_particle_once() {
     }
 }
 
+/// A particle is shot at a fixed cloth, along the axes and between them. Its path has thousands of cells of the size of
+/// the cloth's elements.
+#[test]
+fn a_shot_at_any_speed_stops_at_a_cloth() {
+    let gpu = common::gpu();
+    for speed in [300.0, 3000.0, 30_000.0] {
+        for [along, aside] in [[0.0, 0.0], [1.0, 0.0], [1.0, -1.0]] {
+            let mut scene = Scene::new();
+            let cloth = ClothGrid { columns: 33, rows: 33, tethers: None, ..ClothGrid::default() };
+            let cloth = scene.add_cloth_grid(&cloth).unwrap().particles;
+            let height = scene.positions()[0][1];
+            cloth.for_each(|i| scene.pin(i).unwrap());
+            let velocity = [along * speed, -speed, aside * speed];
+            // It reaches the cloth within the second substep.
+            let position = [0.013, height, 0.027];
+            let position = [0, 1, 2].map(|axis| position[axis] - 1.4 / 120.0 * velocity[axis]);
+            let shot = scene.add_particle(Particle { position, velocity, ..Particle::default() }).unwrap() as usize;
+            let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..weightless(2) };
+            for mut backend in common::backends(&gpu, &scene, settings) {
+                backend.step(2);
+                let end = backend.read_positions().unwrap()[shot][1];
+                let report = backend.read_contacts().unwrap();
+                let name = format!("{}, {speed} m/s, {along}, {aside}: {report:?}", backend.name());
+                assert!(end > height && end < height + 0.02 * speed / 120.0, "{end} at {height}; {name}");
+                assert!(report.lost == 0 && report.halted == 0, "{name}");
+            }
+        }
+    }
+}
+
 /// The capacity limits the pairs listed at once, not all pairs ever found.
 #[test]
 fn vacant_entries_of_the_pair_list_are_filled() {

@@ -205,11 +205,11 @@ fn contacts_cost_few_dispatches_per_substep() {
         let settings = Settings { self_collision: Some(own), ..Settings::default() };
         plan(scene, settings).dispatches_per_substep() - alone
     };
-    assert_eq!(contacts(&scene, SelfCollision::default()), 13);
-    assert_eq!(contacts(&scene, SelfCollision::surfaces()), 21);
+    assert_eq!(contacts(&scene, SelfCollision::default()), 11);
+    assert_eq!(contacts(&scene, SelfCollision::surfaces()), 19);
     scene.add_collider(Collider { shape: Shape::Sphere { radius: 0.3 }, ..Collider::default() }).unwrap();
-    assert_eq!(contacts(&scene, SelfCollision::default()), 19);
-    assert_eq!(contacts(&scene, SelfCollision::surfaces()), 30);
+    assert_eq!(contacts(&scene, SelfCollision::default()), 17);
+    assert_eq!(contacts(&scene, SelfCollision::surfaces()), 28);
 }
 
 /// Each iteration of contacts reads the corrections of all iterations before it that have not been applied, and colliders find none

@@ -73,7 +73,7 @@ pub(super) fn make_lists(maker: &Maker, capacities: Capacities) -> Result<[wgpu:
 pub(super) struct PairBuffers {
     pub elements: wgpu::Buffer,
     pub cells: wgpu::Buffer,
-    pub sorted: wgpu::Buffer,
+    pub volumes: wgpu::Buffer,
     pub tracked: wgpu::Buffer,
     pub pairs: wgpu::Buffer,
     pub contacts: wgpu::Buffer,
@@ -99,10 +99,8 @@ impl PairBuffers {
         let wings = wings.iter().map(|&[left, right]| [left, right, 0, 0]);
         let rows: Vec<[u32; 4]> = elements.iter().copied().chain(wings).collect();
         let elements = maker.filled(queue, "elements", &rows, storage)?;
-        let inserted = u64::from(parameters.insert_end - parameters.sphere_first);
-        let cells = maker.empty("cells", u64::from(parameters.cell_words()) * 4, storage)?;
-        let rows = if only_particles { 1 } else { 2 };
-        let sorted = maker.empty("sorted_elements", inserted * rows * 16, storage)?;
+        let cells = maker.empty("cells", u64::from(parameters.table_size) * 4, storage)?;
+        let volumes = maker.empty("volumes", u64::from(parameters.element_end) * 32, storage)?;
         let tracked = maker.empty("tracked", count * 32, storage)?;
         let [pairs, contacts, anchors] = make_lists(maker, controls.capacities)?;
         let corrections = maker.empty("corrections", count * CORRECTION_BYTES, storage)?;
@@ -110,7 +108,7 @@ impl PairBuffers {
         let sizes = [[0u32, 1, 1]; SearchPass::ALL.len() + 3];
         let dispatches = maker.filled(queue, "contact_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
         let intersections = maker.empty("intersections", if only_particles { 4 } else { count * 32 }, storage)?;
-        Ok(Self { elements, cells, sorted, tracked, pairs, contacts, anchors, corrections, dispatches, intersections })
+        Ok(Self { elements, cells, volumes, tracked, pairs, contacts, anchors, corrections, dispatches, intersections })
     }
 }
 
@@ -268,7 +266,10 @@ impl Bindings<'_> {
             self.status,
             (Read, &made.contacts),
         ];
-        let text = include_str!("../../../shaders/collision/apply_corrections.wgsl");
+        let text = concat!(
+            include_str!("../../../shaders/collision/apply_corrections.wgsl"),
+            include_str!("../../../shaders/collision/search/tracked.wgsl")
+        );
         self.binder.bind_with("apply_corrections", text, &[&self.motion[..3], &own].concat(), &self.constants[..1])
     }
 

@@ -13,7 +13,7 @@
 //! | forces | force and torque of each collider | collider_forces | host |
 //! | status | counters, state of the pair list | passes of contacts between particles | the same, host |
 //! | elements | three particles and a type | – | search, find_pairs, intersections |
-//! | cells, sorted | the grid | search, sort | find_pairs; after the sort, intersections |
+//! | cells, volumes | the grids: lists of the elements of each cell; volume and path of each element | search | find_pairs, intersections |
 //! | tracked | position and predicted displacement of each particle at the last search | search | validate_pairs, find_pairs, apply_corrections |
 //! | pairs | four particles | find_pairs | find_contacts, build_division_planes |
 //! | contacts | n and c₀, b, particles and the particle that applies the sum, offset, multipliers and their last change | find_contacts, resolve_intersections, solve_contacts | solve_contacts, apply_corrections |

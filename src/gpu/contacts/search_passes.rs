@@ -10,23 +10,29 @@ use crate::schedule::plan::{Pass, SearchPass};
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
 
-const VALIDATE_PAIRS: &str = include_str!("../../../shaders/collision/validate_pairs.wgsl");
+const VALIDATE_PAIRS: &str = concat!(
+    include_str!("../../../shaders/collision/validate_pairs.wgsl"),
+    include_str!("../../../shaders/collision/search/tracked.wgsl")
+);
 const SEARCH: &str = concat!(
     include_str!("../../../shaders/collision/search.wgsl"),
-    include_str!("../../../shaders/collision/search/coarse.wgsl")
+    include_str!("../../../shaders/collision/search/tracked.wgsl"),
+    include_str!("../../../shaders/collision/search/volume.wgsl")
 );
 const FIND_PAIRS: &str = concat!(
     include_str!("../../../shaders/collision/find_pairs.wgsl"),
     include_str!("../../../shaders/collision/contact_sides.wgsl"),
     include_str!("../../../shaders/collision/search/seams.wgsl"),
-    include_str!("../../../shaders/collision/search/runs.wgsl")
+    include_str!("../../../shaders/collision/search/grid.wgsl"),
+    include_str!("../../../shaders/collision/search/tracked.wgsl"),
+    include_str!("../../../shaders/collision/search/volume.wgsl")
 );
 const FINISH_SEARCH: &str = include_str!("../../../shaders/collision/finish_search.wgsl");
 const INTERSECTIONS: &str = concat!(
     include_str!("../../../shaders/collision/intersections.wgsl"),
     include_str!("../../../shaders/collision/contact_sides.wgsl"),
     include_str!("../../../shaders/collision/search/seams.wgsl"),
-    include_str!("../../../shaders/collision/search/runs.wgsl")
+    include_str!("../../../shaders/collision/search/grid.wgsl")
 );
 
 /// The passes of the search.
@@ -35,8 +41,8 @@ pub(super) struct SearchPasses {
     validate: Bound,
     /// In the order of [`SearchPass::ALL`].
     search: Vec<Bound>,
-    /// In the order of [`SearchPass::SORT`]; empty at the particle level, like the next.
-    sort: Vec<Bound>,
+    /// In the order of [`SearchPass::GRIDS`]; empty at the particle level, like the next.
+    grids: Vec<Bound>,
     /// Clears and finds intersections.
     intersections: Vec<Bound>,
 }
@@ -46,11 +52,11 @@ impl SearchPasses {
         let search = |pass: SearchPass| match pass {
             SearchPass::FindPairs => bindings.find_pairs(),
             SearchPass::FinishSearch => bindings.finish_search(),
-            pass => bindings.sort(pass, false),
+            pass => bindings.write_grids(pass, false),
         };
-        let (mut sort, mut intersections) = (Vec::new(), Vec::new());
+        let (mut grids, mut intersections) = (Vec::new(), Vec::new());
         if controls.plan.contains(&Pass::FindIntersections) {
-            sort = SearchPass::SORT.map(|pass| bindings.sort(pass, true)).into();
+            grids = SearchPass::GRIDS.map(|pass| bindings.write_grids(pass, true)).into();
             intersections =
                 ["intersections_clear", "intersections_find"].map(|entry| bindings.intersections(entry)).into();
         }
@@ -60,7 +66,7 @@ impl SearchPasses {
         Self {
             validate: bindings.validate_pairs(some_untouchable),
             search: SearchPass::ALL.map(search).into(),
-            sort,
+            grids,
             intersections,
         }
     }
@@ -68,7 +74,7 @@ impl SearchPasses {
     /// All passes.
     pub fn passes_mut(&mut self) -> impl Iterator<Item = &mut Bound> {
         let own = [&mut self.validate].into_iter().chain(&mut self.search);
-        own.chain(&mut self.sort).chain(&mut self.intersections)
+        own.chain(&mut self.grids).chain(&mut self.intersections)
     }
 
     /// The pass and the size of its dispatch.
@@ -85,12 +91,13 @@ impl SearchPasses {
             Pass::Search(SearchPass::FinishSearch) => Some((self.search.last()?, Size::Workgroups(1))),
             // No workgroups while the pair list is valid.
             Pass::Search(pass) => Some((&self.search[pass as usize], Size::Indirect(dispatches, 12 * pass as u64))),
-            Pass::SortForIntersections(pass) => {
-                Some((self.sort.get(pass as usize)?, Size::Threads(parameters.threads(pass))))
-            }
+            Pass::GridsForIntersections(pass) => Some((
+                self.grids.get(pass as usize)?,
+                Size::Threads(parameters.threads(pass, controls.scene.particle_count() as u32)),
+            )),
             Pass::ClearIntersections => Some((self.intersections.first()?, particles)),
             Pass::FindIntersections => {
-                Some((self.intersections.last()?, Size::Threads(parameters.insert_end - parameters.particle_end)))
+                Some((self.intersections.last()?, Size::Threads(parameters.element_end - parameters.particle_end)))
             }
             _ => None,
         }
@@ -117,18 +124,22 @@ impl Bindings<'_> {
         self.bind("validate_pairs", VALIDATE_PAIRS, &[&self.motion[..3], &state], &constants)
     }
 
-    /// A pass of the sort. `at_end` is true for the sort at the end of a step.
-    fn sort(&self, pass: SearchPass, at_end: bool) -> Bound {
+    /// A pass that writes the grids. `at_end` is true at the end of a step.
+    fn write_grids(&self, pass: SearchPass, at_end: bool) -> Bound {
         let made = self.made;
-        let grid =
-            [(Read, &made.elements), (Write, &made.cells), (Write, &made.sorted), (Write, &made.tracked), self.status];
+        let grid = [(Read, &made.elements), (Write, &made.cells), (Write, &made.volumes), (Write, &made.tracked)];
         let constants = [self.constants[0], ("AT_END", flag(at_end))];
-        self.bind(&pass_name(&Pass::Search(pass)), SEARCH, &[&self.motion, &grid], &constants)
+        self.bind(
+            &pass_name(&Pass::Search(pass)),
+            SEARCH,
+            &[&self.motion, &grid, &[self.particles, self.status]],
+            &constants,
+        )
     }
 
     fn find_pairs(&self) -> Bound {
         let made = self.made;
-        let grid = [(Read, &made.cells), (Read, &made.sorted), (Read, &made.tracked), (Read, &made.elements)];
+        let grid = [(Read, &made.cells), (Read, &made.volumes), (Read, &made.tracked), (Read, &made.elements)];
         let pairs = [self.particles, (Write, &made.pairs), self.status];
         let constants = [self.constants[0], self.constants[1], self.sewn];
         self.bind("find_pairs", FIND_PAIRS, &[&self.motion[..2], &grid, &pairs], &constants)
@@ -143,7 +154,7 @@ impl Bindings<'_> {
 
     fn intersections(&self, entry: &str) -> Bound {
         let made = self.made;
-        let grid = [(Read, &made.elements), (Read, &made.cells), (Read, &made.sorted), self.particles];
+        let grid = [(Read, &made.elements), (Read, &made.cells), (Read, &made.volumes), self.particles];
         let found = [(Write, &made.intersections), self.status, (Write, &made.corrections)];
         self.bind(entry, INTERSECTIONS, &[&self.motion[..3], &grid, &found], &[self.constants[1], self.sewn])
     }

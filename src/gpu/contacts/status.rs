@@ -12,12 +12,8 @@ pub(in crate::gpu) struct ContactStatus {
     pub stale: u32,
     pub searched: u32,
     pub horizon: u32,
-    pub slow: f32,
-    pub fastest: u32,
-    pub levels: u32,
-    pub edge_radius: u32,
-    pub triangle_radius: u32,
-    pub wide_excess: u32,
+    pub new_horizon: u32,
+    pub new_drift: [f32; 3],
     pub crossing_count: u32,
     pub found_count: u32,
     pub pair_count: u32,
@@ -28,11 +24,10 @@ pub(in crate::gpu) struct ContactStatus {
     pub lost: u32,
     pub deepest: u32,
     pub truncated: u32,
-    pub allocated: [u32; 3],
     pub halted: u32,
     pub deep_contacts: u32,
     pub cut_round: u32,
-    pub unused: [u32; 3],
+    pub radii: [u32; 24],
 }
 
 impl ContactStatus {

@@ -1,58 +1,87 @@
-//! The pairs that a search lists.
+//! The pairs that a search lists: a sweep over the boxes around the paths of the elements, independent of the grids of
+//! the GPU.
 
-use super::elements::Element;
-use super::{TrackedParticle, from_segment};
-use crate::collision::pair::{PairKind, approach, closest, pack};
-use crate::geometry::vector::dot;
+use super::TrackedParticle;
+use crate::collision::pair::{PairKind, approach, closest, pack, unpack};
+use crate::geometry::vector::length;
 use crate::reference::Reference;
 use glam::Vec3;
 
+/// A box that contains an element in all substeps until the next search, extended by half the thickness and half the
+/// margin.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    low: Vec3,
+    high: Vec3,
+}
+
 impl Reference {
+    /// Adds all pairs that may come into contact before the next search.
+    pub(super) fn list_pairs(&self, pairs: &mut Vec<[u32; 4]>) {
+        let bounds: Vec<Bounds> = (0..self.contact_params.element_end).map(|index| self.bounds(index)).collect();
+        let of = |index: u32| bounds[index as usize];
+        let finite = bounds.iter().filter(|own| own.low.is_finite() && own.high.is_finite());
+        let all = finite.copied().reduce(|a, b| Bounds { low: a.low.min(b.low), high: a.high.max(b.high) });
+        let Some(all) = all else { return };
+        let axis = (all.high - all.low).max_position();
+        let mut order: Vec<u32> = (0..self.contact_params.element_end).collect();
+        order.sort_by(|&a, &b| of(a).low[axis].total_cmp(&of(b).low[axis]));
+        for (place, &a) in order.iter().enumerate() {
+            let own = of(a);
+            let near = order[place + 1..].iter().copied().take_while(|&b| of(b).low[axis] <= own.high[axis]);
+            let overlapping = near.filter(|&b| own.low.cmple(of(b).high).all() && of(b).low.cmple(own.high).all());
+            pairs.extend(overlapping.filter_map(|b| self.pair(a, b)));
+        }
+    }
+
+    fn bounds(&self, index: u32) -> Bounds {
+        let contact_elements = &self.controls.compiled.contact_elements;
+        let [a, b, c, _] = contact_elements.elements[index as usize];
+        let tracked = [a, b, c].map(|i| self.contacts.tracked[i as usize]);
+        // The middle of the substep, in the frame of the drift.
+        let paths = tracked.map(|own| own.displacement - self.contacts.drift);
+        let middle: [Vec3; 3] = std::array::from_fn(|k| tracked[k].place - paths[k] * 0.5);
+        let path = paths.map(length).into_iter().fold(0.0, f32::max);
+        let predicted = tracked.map(|own| length(own.predicted - self.contacts.drift)).into_iter().fold(0.0, f32::max);
+        let travel = path + self.contacts.horizon as f32 * predicted;
+        let reach = travel
+            + self.contact_params.radius(contact_elements.material(a).min(15))
+            + 0.5 * self.contact_params.margin;
+        let [low, high] = [middle[0].min(middle[1]).min(middle[2]), middle[0].max(middle[1]).max(middle[2])];
+        // The tolerances cover rounding.
+        let reach = 1.001 * reach + 1e-6 * (low.abs() + high.abs());
+        Bounds { low: low - reach, high: high + reach }
+    }
+
     /// The pair of two elements, if they may come into contact before the next search.
-    pub(super) fn pair(&self, query: &Element, other: &Element, near: f32) -> Option<[u32; 4]> {
+    pub(super) fn pair(&self, one: u32, other: u32) -> Option<[u32; 4]> {
         let (params, contact_elements) = (&self.contact_params, &self.controls.compiled.contact_elements);
-        let [start, end] = query.segment;
-        let apart = from_segment(query.segment, other.center);
-        if dot(apart, apart) >= near * near {
-            return None;
-        }
-        if query.of == 1 && !query.is_fast {
-            let [middle, along] = [other.center - start, end - start];
-            let p = [Vec3::ZERO, along, middle - other.half, middle + other.half];
-            if closest(PairKind::Edges, p).distance >= query.gap(other.grid(1)) {
-                return None;
-            }
-        }
-        if query.grid(query.of) == other.grid(other.of) {
-            // List each pair once. In different grids only one element queries the other. In the same grid the fast one
-            // lists the pair, else the one with the larger z.
-            let higher = (other.center.z, query.particles) < (query.center.z, other.particles);
-            if !(if query.is_fast == other.is_fast { higher } else { query.is_fast }) {
-                return None;
-            }
-        }
-        let [a, b, _] = query.particles;
-        let [c, d, e] = other.particles;
-        let (kind, particles) = match (query.of, other.of) {
-            (0, 0) => (PairKind::Particles, [a, c, c, c]),
-            (0, _) => (PairKind::VertexTriangle, [a, c, d, e]),
-            _ => (PairKind::Edges, [a, b, c, d]),
+        let [index, second] = [one.min(other), one.max(other)];
+        let [[a, b, _, first_of], [c, d, e, second_of]] =
+            [index, second].map(|index| contact_elements.elements[index as usize]);
+        let (kind, particles) = match (first_of, second_of) {
+            (0, 0) if index >= params.sphere_first => (PairKind::Particles, [a, c, c, c]),
+            (0, 2) => (PairKind::VertexTriangle, [a, c, d, e]),
+            (1, 1) => (PairKind::Edges, [a, b, c, d]),
+            _ => return None,
         };
+        let row = pack(kind, particles);
+        let (_, particles) = unpack(row);
+        let [a, b, c, d] = particles;
         let shared = match kind {
             // Edges without triangles meet each other as edges.
             PairKind::Particles => params.level == 2 && contact_elements.is_cord(a) && contact_elements.is_cord(c),
-            PairKind::VertexTriangle | PairKind::Crossing => a == c || a == d || a == e,
+            PairKind::VertexTriangle | PairKind::Crossing => a == b || a == c || a == d,
             PairKind::Edges => a == c || a == d || b == c || b == d,
         };
-        let (left, right) = (contact_elements.material(a), contact_elements.material(particles[2]));
+        let (left, right) = (contact_elements.material(a), contact_elements.material(c));
         let seconds = if kind == PairKind::Edges { 2 } else { 1 };
         let is_sewn = self.controls.are_sewn(&particles[..seconds], &particles[seconds..]);
         if shared || is_sewn || !params.touch(left, right) {
             return None;
         }
         let thickness = self.thickness(kind, particles);
-        let reach = thickness + params.margin;
-        if contact_elements.body(a) == contact_elements.body(particles[2]) {
+        if contact_elements.body(a) == contact_elements.body(c) {
             let rest = particles.map(|i| contact_elements.rest(i) - contact_elements.rest(a));
             let least = if kind == PairKind::Particles { 1.5 * thickness } else { thickness };
             if closest(kind, rest).distance < least {
@@ -63,13 +92,12 @@ impl Reference {
             let all = particles.map(|i| of(&self.contacts.tracked[i as usize]));
             all.map(|one| one - all[0])
         };
-        let p = apart(&|tracked| tracked.place);
-        let d = apart(&|tracked| tracked.displacement);
+        let paths = apart(&|tracked| tracked.displacement);
+        let places = apart(&|tracked| tracked.place);
+        // In the middle of the substep. Contacts deflect particles, so the bound in the substep is twice that on straight paths.
+        let p = std::array::from_fn(|k| places[k] - paths[k] * 0.5);
         let predicted = apart(&|tracked| tracked.predicted);
-        let path = approach(kind, d) + self.contacts.horizon as f32 * approach(kind, predicted);
-        if closest(kind, p).distance >= reach + path {
-            return None;
-        }
-        Some(pack(kind, particles))
+        let decrease = approach(kind, paths) + self.contacts.horizon as f32 * approach(kind, predicted);
+        (closest(kind, p).distance < (thickness + params.margin) + decrease).then_some(row)
     }
 }
