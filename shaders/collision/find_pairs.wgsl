@@ -9,7 +9,7 @@
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
 // See search.wgsl.
 @group(0) @binding(2) var<storage, read> cells: array<u32>;
-@group(0) @binding(3) var<storage, read> volumes: array<vec4f>;
+@group(0) @binding(3) var<storage, read> volumes: array<vec4u>;
 @group(0) @binding(4) var<storage, read> tracked: array<array<vec4u, 2>>;
 // three particles, type
 @group(0) @binding(5) var<storage, read> elements: array<vec4u>;
@@ -32,8 +32,8 @@ fn find_pairs(@builtin(global_invocation_id) id: vec3u) {
     let own = search_volume(element.x, own_particles);
     var query = Query(index, element.w, 0u, vec2u(), array(own.places[0], own.places[1]), own.reach, own.path);
     if element.w == TRIANGLE {
-        query.segment = array(volumes[2u * index].xyz, volumes[2u * index].xyz);
-        query.reach = volumes[2u * index + 1u].w;
+        query.segment = array(center_of(index), center_of(index));
+        query.reach = path_of(index).w;
     }
     // Bit k: it searches for elements of type k. Edges search for edges, triangles for particles.
     var kinds = 1u << select(PARTICLE, EDGE, element.w == EDGE);

@@ -14,7 +14,7 @@
 @group(0) @binding(3) var<storage, read> elements: array<vec4u>;
 // See search.wgsl.
 @group(0) @binding(4) var<storage, read> cells: array<u32>;
-@group(0) @binding(5) var<storage, read> volumes: array<vec4f>;
+@group(0) @binding(5) var<storage, read> volumes: array<vec4u>;
 @group(0) @binding(6) var<storage, read> contact_particles: array<vec4u>;
 // Eight words per intersection: edge, triangle, opposite vertices of the edge, unused.
 @group(0) @binding(7) var<storage, read_write> intersections: array<u32>;
@@ -111,9 +111,9 @@ fn intersections_find(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let element = elements[index];
-    let middle = volumes[2u * index].xyz;
+    let middle = center_of(index);
     var query = Query(index, TRIANGLE, EDGE, vec2u(contact_params.particle_end, contact_params.edge_end),
-        array(middle, middle), volumes[2u * index + 1u].w, vec3f());
+        array(middle, middle), path_of(index).w, vec3f());
     if element.w == EDGE {
         // Edges without triangles (ropes) are skipped: nothing defines a way out.
         if wings_of(index).x == NO_WING {

@@ -17,9 +17,9 @@
 @group(0) @binding(4) var<storage, read> elements: array<vec4u>;
 // By entry of the table, 1 + the index of the first element of its list, or 0.
 @group(0) @binding(5) var<storage, read_write> cells: array<atomic<u32>>;
-// Two rows per element: the center of its volume and its link (shaders/common/search.wgsl); its path and the radius of
-// its volume (search/volume.wgsl).
-@group(0) @binding(6) var<storage, read_write> volumes: array<vec4f>;
+// Two rows per element: the center of its volume (bits) and its link, see shaders/common/search.wgsl; its path and the
+// radius of its volume (bits), see search/volume.wgsl.
+@group(0) @binding(6) var<storage, read_write> volumes: array<vec4u>;
 @group(0) @binding(7) var<storage, read_write> tracked: array<array<vec4u, 2>>;
 @group(0) @binding(8) var<storage, read> contact_particles: array<vec4u>;
 @group(0) @binding(9) var<storage, read_write> contact_status: ContactStatus;
@@ -126,8 +126,8 @@ fn search_insert_elements(@builtin(global_invocation_id) id: vec3u) {
     let cell = cell_at(middle, level, contact_params.level_radius);
     let entry = hash_cell(cell, level, element.w, contact_params.table_size);
     let next = atomicExchange(&cells[entry], index + 1u);
-    volumes[2u * index] = vec4f(middle, bitcast<f32>(next | (level << LEVEL_SHIFT)));
-    volumes[2u * index + 1u] = vec4f(own.path, reach);
+    volumes[2u * index] = vec4u(bitcast<vec3u>(middle), next | (level << LEVEL_SHIFT));
+    volumes[2u * index + 1u] = bitcast<vec4u>(vec4f(own.path, reach));
 }
 
 fn volume_of(element: vec4u) -> SearchVolume {

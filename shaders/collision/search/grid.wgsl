@@ -25,7 +25,7 @@ var<private> candidates: array<u32, CANDIDATES>;
 // larger z finds the other. Of two types at the same level, `finds_equals` says whether this one finds the other.
 // Returns false if there are too many.
 fn search(query: Query, finds_equals: bool) -> bool {
-    let own = bitcast<u32>(volumes[2u * query.index].w) >> LEVEL_SHIFT;
+    let own = volumes[2u * query.index].w >> LEVEL_SHIFT;
     var tested = 0u;
     for (var level = own + select(1u, 0u, finds_equals); level < LEVELS; level++) {
         let radius = atomicLoad(&contact_status.radii[LEVELS * query.other_kind + level]);
@@ -40,7 +40,7 @@ fn search(query: Query, finds_equals: bool) -> bool {
 // Searches the grid of a level, whose largest volume has the given radius with its path. Returns the number of elements
 // tested so far.
 fn search_level(query: Query, level: u32, radius: f32, is_ordered: bool, before: u32) -> u32 {
-    let own_z = volumes[2u * query.index].z;
+    let own_z = center_of(query.index).z;
     let reach = query.reach + length(query.path) + radius;
     let level_radius = contact_params.level_radius;
     let low = cell_at(min(query.segment[0], query.segment[1]) - reach, level, level_radius);
@@ -69,15 +69,15 @@ fn search_level(query: Query, level: u32, radius: f32, is_ordered: bool, before:
             }
             if link != 0u {
                 let index = link - 1u;
-                let other = volumes[2u * index];
-                let word = bitcast<u32>(other.w);
-                link = word & ((1u << LEVEL_SHIFT) - 1u);
+                let row = volumes[2u * index];
+                let other = bitcast<vec3f>(row.xyz);
+                link = row.w & ((1u << LEVEL_SHIFT) - 1u);
                 tested += 1u;
                 // Other cells, levels and types may share an entry.
-                let is_here = (word >> LEVEL_SHIFT) == level && index >= query.others.x && index < query.others.y
-                    && all(cell_at(other.xyz, level, level_radius) == cell);
+                let is_here = (row.w >> LEVEL_SHIFT) == level && index >= query.others.x && index < query.others.y
+                    && all(cell_at(other, level, level_radius) == cell);
                 let is_before = other.z < own_z || (other.z == own_z && index < query.index);
-                let apart = other.xyz - middle;
+                let apart = other - middle;
                 candidates[count] = index;
                 count += select(0u, 1u, is_here && dot(apart, apart) < around * around && (is_before || !is_ordered));
             }
@@ -91,9 +91,19 @@ fn search_level(query: Query, level: u32, radius: f32, is_ordered: bool, before:
     return tested;
 }
 
+// Returns the center of the volume of an element.
+fn center_of(index: u32) -> vec3f {
+    return bitcast<vec3f>(volumes[2u * index].xyz);
+}
+
+// Returns the path of an element, and the radius of its volume.
+fn path_of(index: u32) -> vec4f {
+    return bitcast<vec4f>(volumes[2u * index + 1u]);
+}
+
 fn is_near(query: Query, other: u32) -> bool {
-    let path = volumes[2u * other + 1u];
-    let apart = from_segment(query.segment, volumes[2u * other].xyz, params.zero);
+    let path = path_of(other);
+    let apart = from_segment(query.segment, center_of(other), params.zero);
     let near = query.reach + path.w + length(path.xyz - query.path);
     return dot(apart, apart) < near * near;
 }
