@@ -1,5 +1,4 @@
-// Lists the pairs of elements that may come nearer than thickness + margin before the next search. Pairs of fast
-// elements are listed too; only the time of impact decides whether they collide.
+// Lists the pairs of elements that may come nearer than thickness + margin before the next search.
 // One thread per element: a particle searches for triangles, and for other particles if it is in no triangle; an edge for
 // edges; a triangle for particles of higher levels.
 // Reads the grids. Appends pairs in any order with an atomic counter; later passes sum integers, so results are
@@ -29,27 +28,27 @@ fn find_pairs(@builtin(global_invocation_id) id: vec3u) {
     }
     let element = elements[index];
     own_particles = tracked_element(element);
-    let own = search_volume(element.x, own_particles);
+    let own = search_volume(element, own_particles);
     var query = Query(index, element.w, 0u, vec2u(), array(own.places[0], own.places[1]), own.reach, own.path);
     if element.w == TRIANGLE {
         query.segment = array(center_of(index), center_of(index));
         query.reach = path_of(index).w;
     }
     // Bit k: it searches for elements of type k. Edges search for edges, triangles for particles.
-    var kinds = 1u << select(PARTICLE, EDGE, element.w == EDGE);
+    var types = 1u << select(PARTICLE, EDGE, element.w == EDGE);
     if !ONLY_PARTICLES && element.w == PARTICLE {
-        kinds = (1u << TRIANGLE) | select(0u, 1u << PARTICLE, index >= contact_params.sphere_first);
+        types = (1u << TRIANGLE) | select(0u, 1u << PARTICLE, index >= contact_params.sphere_first);
     }
     let firsts = vec4u(0u, contact_params.particle_end, contact_params.edge_end, contact_params.element_end);
-    while kinds != 0u {
-        let kind = firstTrailingBit(kinds);
-        kinds &= kinds - 1u;
-        query.other_kind = kind;
-        query.others = vec2u(firsts[kind], firsts[kind + 1u]);
-        if element.w + kind == PARTICLE {
+    while types != 0u {
+        let wanted = firstTrailingBit(types);
+        types &= types - 1u;
+        query.other_type = wanted;
+        query.others = vec2u(firsts[wanted], firsts[wanted + 1u]);
+        if element.w == PARTICLE && wanted == PARTICLE {
             query.others.x = contact_params.sphere_first;
         }
-        if !search(query, element.w != TRIANGLE) {
+        if !search(query) {
             lose();
         }
     }
@@ -67,16 +66,16 @@ fn test(query: Query, other: u32) {
     let two = elements[other];
     let own = own_particles;
     let others = tracked_element(two);
-    if ONLY_PARTICLES || query.kind + query.other_kind == PARTICLE {
+    if ONLY_PARTICLES || (query.own_type == PARTICLE && query.other_type == PARTICLE) {
         let bound = approach_of(PARTICLES, array(own[0], others[0], others[0], others[0]));
         list(PARTICLES, vec4u(min(one.x, two.x), vec3u(max(one.x, two.x))), bound);
-    } else if query.kind == EDGE {
+    } else if query.own_type == EDGE {
         if one.x < two.x {
             list(EDGES, vec4u(one.xy, two.xy), approach_of(EDGES, array(own[0], own[1], others[0], others[1])));
         } else {
             list(EDGES, vec4u(two.xy, one.xy), approach_of(EDGES, array(others[0], others[1], own[0], own[1])));
         }
-    } else if query.kind == PARTICLE {
+    } else if query.own_type == PARTICLE {
         let bound = approach_of(VERTEX_TRIANGLE, array(own[0], others[0], others[1], others[2]));
         list(VERTEX_TRIANGLE, vec4u(one.x, two.xyz), bound);
     } else {
@@ -110,7 +109,7 @@ fn list(kind: u32, particles: vec4u, bound: Approach) {
         return;
     }
     let thickness = pair_thickness(kind, particles, left, right);
-    if bound.distance >= (thickness + contact_params.margin) + bound.decrease {
+    if !(bound.distance < (thickness + contact_params.margin) + bound.decrease) {
         return;
     }
     if (first.w >> 8u) == (third.w >> 8u)
@@ -135,7 +134,7 @@ fn rest_distance(kind: u32, particles: vec4u) -> f32 {
 }
 
 // A bound of the motion of a pair: its distance in the middle of the substep, and the largest decrease of it until the
-// next search [m]. Contacts deflect particles, so the decrease in the substep is bound by twice that on straight paths.
+// next search [m]. Contacts deflect particles, so the decrease in the substep is bounded by twice that on straight paths.
 struct Approach {
     distance: f32,
     decrease: f32,

@@ -1,5 +1,5 @@
-// Ends a search: counts the pairs in the list, sets the dispatch size of find_contacts, and resets the dispatches of
-// the search to 0. It also runs if the list was valid. Surfaces use no incomplete list: all particles stand still, and
+// Ends a search: counts the pairs in the list, takes over the drift and the horizon of a new list, sets the dispatch size
+// of find_contacts, and resets the dispatches of the search to 0. It also runs if the list was valid. Surfaces use no incomplete list: all particles stand still, and
 // the next substep searches again.
 // One thread in total.
 

@@ -50,7 +50,7 @@ fn intersects_at_rest(particles: array<u32, 5>, left: u32, right: u32) -> bool {
 }
 
 fn test(query: Query, other: u32) {
-    let is_edge = query.kind == EDGE;
+    let is_edge = query.own_type == EDGE;
     let edge = elements[select(other, query.index, is_edge)].xy;
     let triangle = elements[select(query.index, other, is_edge)].xyz;
     // The edge may end at a corner of the triangle.
@@ -119,13 +119,13 @@ fn intersections_find(@builtin(global_invocation_id) id: vec3u) {
         if wings_of(index).x == NO_WING {
             return;
         }
-        query.kind = EDGE;
-        query.other_kind = TRIANGLE;
+        query.own_type = EDGE;
+        query.other_type = TRIANGLE;
         query.others = vec2u(contact_params.edge_end, contact_params.element_end);
         query.segment = array(positions[element.x].xyz, positions[element.y].xyz);
         query.reach = 0.0;
     }
-    if !search(query, element.w == EDGE) {
+    if !search(query) {
         atomicAdd(&contact_status.lost, 1u);
     }
 }

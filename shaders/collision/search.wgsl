@@ -59,10 +59,10 @@ fn search_clear_cells(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
-// The largest horizon, and the largest predicted travel of a particle within it, in radii of level 0. Counterparts:
+// The largest horizon, and the largest predicted travel of a particle within it, in margins. Counterparts:
 // src/sim/contact_params.rs.
 const MOST_SUBSTEPS = 100u;
-const MOST_TRAVEL = 0.33;
+const MOST_TRAVEL = 0.5;
 
 // Returns the number of substeps for which the new list holds: half as many again as the last one was valid. So it
 // adapts to the motion: the fastest particles end a list whose horizon is too long. Counterpart: `begin_search` in
@@ -84,7 +84,7 @@ fn track(i: u32) {
         predicted = opaque(place - bitcast<vec3f>(tracked[i][0].xyz), params.zero) / since;
     }
     let own = opaque(predicted - contact_status.drift, params.zero);
-    let fastest = opaque1(MOST_TRAVEL * contact_params.level_radius, params.zero) / f32(new_horizon());
+    let fastest = opaque1(MOST_TRAVEL * contact_params.margin, params.zero) / f32(new_horizon());
     let share = opaque1(min(fastest / max(length(own), 1e-30), 1.0), params.zero);
     let limited = opaque(contact_status.drift + opaque(own * share, params.zero), params.zero);
     tracked[i] = rows_of_tracked(TrackedParticle(place, d, limited), contact_params.inverse_quantum);
@@ -121,18 +121,22 @@ fn search_insert_elements(@builtin(global_invocation_id) id: vec3u) {
     // The tolerance covers rounding, far from the origin too.
     let reach = (1.001 * size + own.reach) + 1e-6 * length(middle);
     let radius = reach + length(own.path);
-    let level = level_of(radius, contact_params.level_radius);
-    raise_radius(LEVELS * element.w + level, bitcast<u32>(radius));
-    let cell = cell_at(middle, level, contact_params.level_radius);
-    let entry = hash_cell(cell, level, element.w, contact_params.table_size);
-    let next = atomicExchange(&cells[entry], index + 1u);
+    let level = level_of(radius, contact_params.inverse_level_radius);
+    var next = 0u;
+    // Elements that are not finite meet no other.
+    if radius <= 3e38 {
+        raise_radius(LEVELS * element.w + level, bitcast<u32>(radius));
+        let cell = cell_at(middle, level, contact_params.inverse_level_radius);
+        let entry = hash_cell(cell, level, element.w, contact_params.table_size);
+        next = atomicExchange(&cells[entry], index + 1u);
+    }
     volumes[2u * index] = vec4u(bitcast<vec3u>(middle), next | (level << LEVEL_SHIFT));
     volumes[2u * index + 1u] = bitcast<vec4u>(vec4f(own.path, reach));
 }
 
 fn volume_of(element: vec4u) -> SearchVolume {
     if !AT_END {
-        return search_volume(element.x, tracked_element(element));
+        return search_volume(element, tracked_element(element));
     }
     var own: SearchVolume;
     for (var k = 0u; k < 3u; k++) {

@@ -12,7 +12,7 @@ struct ContactParams {
     most_quanta: f32,
     thickness: f32,
     table_size: u32,
-    level_radius: f32,
+    inverse_level_radius: f32,
     anchored: u32,
     sphere_first: u32,
     particle_end: u32,

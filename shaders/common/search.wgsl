@@ -15,29 +15,29 @@ fn center(places: array<vec3f, 3>, kind: u32) -> vec3f {
     return ((places[0] + places[1]) + places[2]) * 0.33333334;
 }
 
-// Each element is in the grid of its level, which depends on the radius of its bounding sphere. A level holds radii up
+// Each element is in the grid of its level, which depends on the radius of its volume with its path. A level holds radii up
 // to four times those of the level below; the last one holds all larger radii in one cell. So a large element does not
-// enlarge the cells of small ones (Ericson 2005, Real-Time Collision Detection, §7.2). The last level also has the
-// radii that are not finite.
+// enlarge the cells of small ones (Ericson 2005, Real-Time Collision Detection, §7.2). `inverse` is 1/radius of level 0.
 const LEVELS = 8u;
 
-fn level_of(radius: f32, level_radius: f32) -> u32 {
+fn level_of(radius: f32, inverse: f32) -> u32 {
     var level = 0u;
-    var limit = level_radius;
-    while level < LEVELS - 1u && !(radius <= limit) {
+    var limit = 1.0;
+    while level < LEVELS - 1u && !(radius * inverse <= limit) {
         level += 1u;
         limit *= 4.0;
     }
     return level;
 }
 
-// Returns the cell of a level that contains a point.
-fn cell_at(place: vec3f, level: u32, level_radius: f32) -> vec3i {
+// Returns the cell of a level that contains a point. A product is rounded alike in all passes, a quotient may not be.
+fn cell_at(place: vec3f, level: u32, inverse: f32) -> vec3i {
     if level == LEVELS - 1u {
         return vec3i();
     }
-    let edge = level_radius * f32(1u << (2u * level));
-    return vec3i(clamp(floor(place / edge), vec3f(-1e9), vec3f(1e9)));
+    // inverse / 4^level, exactly
+    let scale = inverse * bitcast<f32>((127u - 2u * level) << 23u);
+    return vec3i(clamp(floor(place * scale), vec3f(-1e9), vec3f(1e9)));
 }
 
 // Returns the entry of a cell of a type of element in the table, whose size is a power of two (Teschner et al. 2003,

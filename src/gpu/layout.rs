@@ -172,7 +172,7 @@ fn rows_of_contacts_have_the_layout_of_the_prelude() {
             most_quanta,
             thickness,
             table_size,
-            level_radius,
+            inverse_level_radius,
             anchored,
             sphere_first,
             particle_end,

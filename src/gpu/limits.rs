@@ -93,9 +93,9 @@ fn limits(
 pub fn required_limits_with(scene: &Scene, settings: &Settings) -> wgpu::Limits {
     let contacts = settings.self_collision.map_or(0, |own| {
         let pairs = scene.particle_count() as u64 * u64::from(own.pairs_per_particle);
-        // Surface level: the grid of a closed mesh with three edges and two triangles per particle. It has three tables
-        // of up to twelve entries, sums, and quantised positions. Particle level: the corrections.
-        let most = if settings.keeps_surfaces_apart() { 176 } else { CORRECTION_BYTES };
+        // Surface level: 32 bytes for the volumes of each particle, edge and triangle of a closed mesh with three edges and
+        // two triangles per particle. Particle level: the corrections.
+        let most = if settings.keeps_surfaces_apart() { 192 } else { CORRECTION_BYTES };
         let contacts = contact_capacity(pairs) * CONTACT_BYTES;
         contacts.max(pairs * 16).max(scene.particle_count() as u64 * most)
     });

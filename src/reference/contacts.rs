@@ -18,7 +18,9 @@ pub(super) struct Contacts {
     pub tracked: Vec<TrackedParticle>,
     /// Number of substeps since the start.
     pub now: u32,
+    /// The drift of the last search, and of the one before.
     pub drift: Vec3,
+    pub last_drift: Vec3,
     pub stale: Staleness,
     /// The substep of the last search, and the number of substeps for which its list is valid, if no particle is
     /// deflected.

@@ -5,7 +5,7 @@
 //!   as each particle stays within half the margin of its path.
 //! - The *horizon* is the number of substeps for which a search is valid, if particles stay on their paths.
 //! - A list is *incomplete* if a search has lost a pair, or a substep a contact. Surfaces then use no list: all
-//!   particles stand still, and the next substep searches again. With growing lists only searches lose pairs.
+//!   particles stand still, and the next substep searches again. With growing lists none is lost.
 
 mod pairs;
 
@@ -131,10 +131,10 @@ impl Reference {
         let contacts = &mut self.contacts;
         let is_reset = contacts.stale == Staleness::Reset;
         let since = if is_reset { 0 } else { contacts.since_search() };
-        // The horizon adapts to the motion: the fastest particles end a list whose horizon is too long.
+        // The horizon adapts to the motion: particles that are faster than predicted end the list.
         let valid = since.min(MOST_SUBSTEPS);
         contacts.horizon = (valid + valid / 2 + 1).min(MOST_SUBSTEPS);
-        let fastest = MOST_TRAVEL * self.contact_params.level_radius / contacts.horizon as f32;
+        let fastest = MOST_TRAVEL * self.contact_params.margin / contacts.horizon as f32;
         for (i, tracked) in contacts.tracked.iter_mut().enumerate() {
             let displacement = self.displacements[i];
             let place = self.positions[i] + displacement;
@@ -145,7 +145,7 @@ impl Reference {
                 TrackedParticle { place, displacement, predicted: self.contact_params.rounded_prediction(predicted) };
         }
         contacts.searches += 1;
-        contacts.drift = drift;
+        contacts.last_drift = std::mem::replace(&mut contacts.drift, drift);
     }
 }
 

@@ -15,10 +15,10 @@ pub(crate) const WAS_CUT: i32 = 0x100_0000;
 /// Predicted displacements per substep are stored in multiples of this many quanta: 1024ths of the thickness.
 const PREDICTION_QUANTUM: f32 = 16384.0;
 
-/// The largest horizon of a search, and the largest predicted travel of a particle within it, in
-/// [`ContactParams::level_radius`]; also in `shaders/collision/search.wgsl`.
+/// The largest horizon of a search, and the largest predicted travel of a particle within it, in margins;
+/// also in `shaders/collision/search.wgsl`.
 pub(crate) const MOST_SUBSTEPS: u32 = 100;
-pub(crate) const MOST_TRAVEL: f32 = 0.33;
+pub(crate) const MOST_TRAVEL: f32 = 0.5;
 
 /// Parameters of contacts. Layout of `shaders/common/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -31,7 +31,7 @@ pub(crate) struct ContactParams {
     /// 0 no self-collision, 1 particles, 2 surfaces.
     pub level: u32,
     /// Twice the allowed deviation of a particle from its predicted path before the next search, and the distance by
-    /// which unlisted slow particles may approach in the prediction \[m\].
+    /// which two particles may approach in the prediction \[m\].
     pub margin: f32,
     /// Corrections are summed in integer multiples of this \[m\]: the sum does not depend on the order.
     pub quantum: f32,
@@ -43,9 +43,9 @@ pub(crate) struct ContactParams {
     pub thickness: f32,
     /// Entries of the table of cells: a power of two.
     pub table_size: u32,
-    /// Largest radius of the bounding spheres of level 0 \[m\]. Each further level allows four times as much, the last any
-    /// radius.
-    pub level_radius: f32,
+    /// 1/radius of level 0 [1/m]: the largest radius of the volume of an element with its path. Each further level allows
+    /// four times as much, the last any radius.
+    pub inverse_level_radius: f32,
     /// 1 if there are pins or, at the surface level, colliders. The drift is then 0, in the search and in truncation:
     /// pinned particles and particles at colliders do not move with it.
     pub anchored: u32,
@@ -102,7 +102,7 @@ pub(crate) fn least_radius(scene: &Scene, elements: &ContactElements) -> f32 {
     0.5 * thicknesses(scene, elements).fold(f32::MAX, |least, (place, thickness)| least.min(thickness * scales[place]))
 }
 
-/// [`ContactParams::level_radius`]: about the radius of a small and thin element at the usual speed \[m\].
+/// The radius of level 0: about the radius of a small and thin element at the usual speed \[m\].
 fn level_radius(scene: &Scene, elements: &ContactElements, margin: f32, surfaces: bool) -> f32 {
     let small = elements.radii.iter().map(|&[small, _]| small).fold(0.0, f32::max);
     let size = if surfaces { 1.5 * small } else { 0.0 };
@@ -142,7 +142,7 @@ impl ContactParams {
             most_quanta: 2e9 / own.sweeps(false).min(MOST_SUMMED) as f32,
             thickness,
             table_size: (2 * element_end).next_power_of_two(),
-            level_radius: level_radius(scene, contact_elements, margin, surfaces),
+            inverse_level_radius: 1.0 / level_radius(scene, contact_elements, margin, surfaces),
             anchored: u32::from(anchored),
             sphere_first,
             particle_end: edge_first,
@@ -153,13 +153,10 @@ impl ContactParams {
         }
     }
 
-    /// Number of threads of a pass of the search if the pair list is expired.
+    /// Number of threads of a pass that writes the grids.
     pub fn threads(&self, pass: SearchPass, particles: u32) -> u32 {
-        match pass {
-            SearchPass::ClearCells => particles.max(self.table_size),
-            SearchPass::InsertElements | SearchPass::FindPairs => self.element_end,
-            SearchPass::FinishSearch => 1,
-        }
+        // As `shaders/collision/validate_pairs.wgsl` writes it for the search.
+        if pass == SearchPass::ClearCells { particles.max(self.table_size) } else { self.element_end }
     }
 
     /// Returns true if elements of two contact materials collide with each other.

@@ -1188,7 +1188,7 @@ fn free_particles_that_start_close_collide() {
     }
 }
 
-/// One fast particle hits one of many particles at rest. Its path has up to thousands of cells.
+/// One fast particle hits one of many particles at rest, at any speed.
 #[test]
 fn a_fast_particle_hits_resting_ones() {
     let gpu = common::gpu();

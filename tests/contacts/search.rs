@@ -107,9 +107,7 @@ fn the_margin_changes_nothing_among_clouds_of_particles() {
     }
 }
 
-/// A single particle is shot through a cloud; the margins are wide enough for all others. At first it exceeds a margin
-/// per substep, so all particles search; later only those that must. A slower one extends the search of particles near
-/// it.
+/// A single particle is shot through a cloud; the margins are wide enough for all others.
 #[test]
 fn the_margin_changes_nothing_with_a_fast_particle() {
     for (speed, start) in [(60.0, -0.5), (4.0, -0.05)] {
@@ -129,7 +127,7 @@ fn the_margin_changes_nothing_with_a_fast_particle() {
 fn the_margin_changes_nothing_for_grazing_contacts() {
     const SUBSTEPS: u32 = 8;
     const MARGIN: f32 = 0.35;
-    // The displacement per substep and axis: large enough that some particles search, not all.
+    // The displacement per substep and axis.
     let step = 0.277 * (1.0 + 3.0 * MARGIN) * THICKNESS;
     let mut scene = Scene::new();
     let own =
@@ -218,8 +216,7 @@ fn the_pair_list_outlasts_changes_that_do_not_concern_it() {
     }
 }
 
-/// Both backends search in the same substeps for the same particles with the same result, also far from the origin,
-/// where quantised positions are coarse.
+/// Both backends search in the same substeps with the same result, also far from the origin, where positions are coarse.
 #[test]
 fn searching_particles_agree() {
     let gpu = common::gpu();
@@ -248,8 +245,7 @@ fn searching_particles_agree() {
     }
 }
 
-/// A shot crosses over a hundred cells per substep, so that cell hashes repeat; it finds each particle on its path
-/// once.
+/// A shot passes sixty particles in a substep, and finds each of them once.
 #[test]
 fn a_long_shot_finds_each_particle_once() {
     const THIN: f32 = 1e-3;
@@ -280,8 +276,8 @@ fn a_long_shot_finds_each_particle_once() {
     }
 }
 
-/// A particle is shot at a fixed cloth, along the axes and between them. Its path has thousands of cells of the size of
-/// the cloth's elements.
+/// A particle is shot at a fixed cloth, along the axes and between them. Its path is up to ten thousand times as long as
+/// the edges of the cloth.
 #[test]
 fn a_shot_at_any_speed_stops_at_a_cloth() {
     let gpu = common::gpu();

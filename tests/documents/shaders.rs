@@ -212,11 +212,10 @@ fn every_module_is_valid_and_within_the_default_limits() {
         let point = found.unwrap_or_else(|| panic!("{name} has no entry point {entry}"));
         assert_eq!(point.stage, naga::ShaderStage::Compute, "{name}");
         // A literal size would part from the size of the dispatch in silence; workgroups for one group, body
-        // or collider, or for a block of particles or cells, have a literal one.
+        // or collider, or for a block of particles, have a literal one.
         let is_overridden =
             point.workgroup_size_overrides.is_some_and(|[x, y, z]| x.is_some() && y.is_none() && z.is_none());
         let literal = match entry.as_str() {
-            "search_allocate_cells" => Some([32, 1, 1]),
             "body_damping" | "restore_momentum" | "mark_touched_colliders" | "collider_forces" => Some([128, 1, 1]),
             wide if wide.ends_with("_wide") => Some([128, 1, 1]),
             _ => None,

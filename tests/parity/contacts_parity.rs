@@ -319,14 +319,11 @@ fn particles_in_random_directions_agree() {
     }
 }
 
-/// A beam of particles, longer than the coarse grid, whose rows of marks have two words. The beam is at rest, so search
-/// horizons are long. Then particles on one side of each word boundary are pushed towards the other side. Only their
-/// marks start a search.
+/// A beam of particles at rest, so search horizons are long. Then a few particles are pushed towards others.
 #[test]
 fn a_long_beam_of_particles_agrees() {
     const COUNT: u32 = 66_000;
     const THICKNESS: f32 = 0.005;
-    // Three search radii, each of 2.8 thicknesses.
     const CELL: f32 = 8.4 * THICKNESS;
     let gpu = common::gpu();
     let mut scene = Scene::new();

@@ -4,8 +4,8 @@
 struct Query {
     // Index and type of the element that searches; the type that it searches for, and the indices of these elements.
     index: u32,
-    kind: u32,
-    other_kind: u32,
+    own_type: u32,
+    other_type: u32,
     others: vec2u,
     // It finds elements whose volumes come nearer to the segment than `reach` and the difference of their paths.
     segment: array<vec3f, 2>,
@@ -21,16 +21,15 @@ const MOST_OTHERS = 32768u;
 const CANDIDATES = 32u;
 var<private> candidates: array<u32, CANDIDATES>;
 
-// Searches the grids of the own level and of those above. Of two elements of the same type and level, the one with the
-// larger z finds the other. Of two types at the same level, `finds_equals` says whether this one finds the other.
-// Returns false if there are too many.
-fn search(query: Query, finds_equals: bool) -> bool {
+// Searches the grids of its own level and of those above; a triangle only those above. Of two elements of the same type and
+// level, the one with the larger z finds the other. Returns false if there are too many.
+fn search(query: Query) -> bool {
     let own = volumes[2u * query.index].w >> LEVEL_SHIFT;
     var tested = 0u;
-    for (var level = own + select(1u, 0u, finds_equals); level < LEVELS; level++) {
-        let radius = atomicLoad(&contact_status.radii[LEVELS * query.other_kind + level]);
+    for (var level = own + select(0u, 1u, query.own_type == TRIANGLE); level < LEVELS; level++) {
+        let radius = atomicLoad(&contact_status.radii[LEVELS * query.other_type + level]);
         if radius != 0u && tested <= MOST_OTHERS {
-            let is_ordered = level == own && query.kind == query.other_kind;
+            let is_ordered = level == own && query.own_type == query.other_type;
             tested = search_level(query, level, bitcast<f32>(radius), is_ordered, tested);
         }
     }
@@ -42,17 +41,17 @@ fn search(query: Query, finds_equals: bool) -> bool {
 fn search_level(query: Query, level: u32, radius: f32, is_ordered: bool, before: u32) -> u32 {
     let own_z = center_of(query.index).z;
     let reach = query.reach + length(query.path) + radius;
-    let level_radius = contact_params.level_radius;
-    let low = cell_at(min(query.segment[0], query.segment[1]) - reach, level, level_radius);
-    var high = cell_at(max(query.segment[0], query.segment[1]) + reach, level, level_radius);
+    let inverse = contact_params.inverse_level_radius;
+    let low = cell_at(min(query.segment[0], query.segment[1]) - reach, level, inverse);
+    var high = cell_at(max(query.segment[0], query.segment[1]) + reach, level, inverse);
     if is_ordered {
-        high.z = cell_at(vec3f(own_z), level, level_radius).z;
+        high.z = cell_at(vec3f(own_z), level, inverse).z;
     }
     let size = vec3u(high - low) + 1u;
     let cell_count = size.x * size.y * size.z;
-    // A sphere around the centers of all volumes that are near enough.
+    // A sphere around the segment.
     let middle = 0.5 * (query.segment[0] + query.segment[1]);
-    let around = 1.001 * (reach + 0.5 * length(query.segment[1] - query.segment[0]));
+    let around = 1.001 * (query.reach + 0.5 * length(query.segment[1] - query.segment[0]));
     var tested = before;
     var cell = low;
     var visited = 0u;
@@ -64,7 +63,7 @@ fn search_level(query: Query, level: u32, radius: f32, is_ordered: bool, before:
         while count < CANDIDATES && (link != 0u || visited < cell_count) && tested <= MOST_OTHERS {
             while link == 0u && visited < cell_count {
                 cell = low + vec3i(vec3u(visited % size.x, (visited / size.x) % size.y, visited / (size.x * size.y)));
-                link = cells[hash_cell(cell, level, query.other_kind, contact_params.table_size)];
+                link = cells[hash_cell(cell, level, query.other_type, contact_params.table_size)];
                 visited += 1u;
             }
             if link != 0u {
@@ -75,11 +74,12 @@ fn search_level(query: Query, level: u32, radius: f32, is_ordered: bool, before:
                 tested += 1u;
                 // Other cells, levels and types may share an entry.
                 let is_here = (row.w >> LEVEL_SHIFT) == level && index >= query.others.x && index < query.others.y
-                    && all(cell_at(other, level, level_radius) == cell);
+                    && all(cell_at(other, level, inverse) == cell);
                 let is_before = other.z < own_z || (other.z == own_z && index < query.index);
                 let apart = other - middle;
+                let near = around + motion_bound(query, path_of(index));
                 candidates[count] = index;
-                count += select(0u, 1u, is_here && dot(apart, apart) < around * around && (is_before || !is_ordered));
+                count += select(0u, 1u, is_here && dot(apart, apart) < near * near && (is_before || !is_ordered));
             }
         }
         for (var k = 0u; k < count; k++) {
@@ -101,9 +101,13 @@ fn path_of(index: u32) -> vec4f {
     return bitcast<vec4f>(volumes[2u * index + 1u]);
 }
 
+// Returns the radius of the volume of another element, with its motion relative to the element that searches.
+fn motion_bound(query: Query, path: vec4f) -> f32 {
+    return path.w + length(path.xyz - query.path);
+}
+
 fn is_near(query: Query, other: u32) -> bool {
-    let path = path_of(other);
     let apart = from_segment(query.segment, center_of(other), params.zero);
-    let near = query.reach + path.w + length(path.xyz - query.path);
+    let near = query.reach + motion_bound(query, path_of(other));
     return dot(apart, apart) < near * near;
 }

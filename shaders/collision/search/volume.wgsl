@@ -4,11 +4,10 @@
 struct SearchVolume {
     // The particles in the middle of the substep.
     places: array<vec3f, 3>,
-    // Mean displacement of the particles in the substep. Contacts deflect particles: they may be anywhere within their
-    // displacement of `places`.
+    // Mean displacement of the particles in the substep. Contacts deflect particles: each may be up to its whole
+    // displacement away from `places`.
     path: vec3f,
-    // Further distance from `places`: by different displacements, by the predicted motion, and half of the thickness and
-    // of the margin.
+    // Further distance from `places`: deviation from `path`, predicted motion, half the thickness and half the margin.
     reach: f32,
 }
 
@@ -16,8 +15,13 @@ fn tracked_element(element: vec4u) -> array<TrackedParticle, 3> {
     return array(tracked_particle(element.x), tracked_particle(element.y), tracked_particle(element.z));
 }
 
-// `first` is the first particle of the element: its contact material is that of the element.
-fn search_volume(first: u32, particles: array<TrackedParticle, 3>) -> SearchVolume {
+// Returns half the thickness of a particle, without its scale, which is at most 1.
+fn radius_of(particle: u32) -> f32 {
+    let material = min(material_of(contact_particles[particle].w), 15u);
+    return bitcast<f32>(contact_params.materials[material].x);
+}
+
+fn search_volume(element: vec4u, particles: array<TrackedParticle, 3>) -> SearchVolume {
     let drift = contact_status.new_drift;
     var own: SearchVolume;
     let mean = (particles[0].displacement + particles[1].displacement + particles[2].displacement) * 0.33333334;
@@ -28,11 +32,11 @@ fn search_volume(first: u32, particles: array<TrackedParticle, 3>) -> SearchVolu
         let path = particles[k].displacement - drift;
         own.places[k] = particles[k].place - 0.5 * path;
         aside = max(aside, length(path - own.path));
-        predicted = max(predicted, length(particles[k].predicted - drift));
+        // `track` in search.wgsl limits it relative to the drift of the last search.
+        predicted = max(predicted, length(particles[k].predicted - contact_status.drift));
     }
-    let material = min(material_of(contact_particles[first].w), 15u);
-    // Half the thickness is largest without the scale of the particle.
-    let half = bitcast<f32>(contact_params.materials[material].x) + 0.5 * contact_params.margin;
+    let thickness = max(max(radius_of(element.x), radius_of(element.y)), radius_of(element.z));
+    let half = thickness + 0.5 * contact_params.margin;
     // The tolerances cover rounding.
     own.reach = 1.001 * (aside + f32(contact_status.new_horizon) * predicted + half) + 1e-3 * length(own.path);
     return own;

@@ -3,7 +3,7 @@
 //! | buffer | element | written by | read by |
 //! |---|---|---|---|
 //! | params | uniform: parameters, contact materials, friction | host | all passes of contacts |
-//! | particles | rest position, material, component; then the scales of particles, if there are any | host | validate_pairs, find_pairs, find_contacts, solve_contacts, collide, build_division_planes, intersections |
+//! | particles | rest position, material, component; then the scales of particles, if there are any | host | validate_pairs, search, find_pairs, find_contacts, solve_contacts, collide, build_division_planes, intersections |
 //! | colliders | rows | host, interpolate_colliders, commit_colliders | mark_slabs, collide, collide_triangles |
 //! | collider data | masks of slabs; distances and planes of shapes | host, mark_slabs | mark_slabs, collide, collide_triangles |
 //! | collider masks | touched colliders of each block of particles | mark_touched_colliders | collider_forces |

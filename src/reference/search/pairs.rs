@@ -42,11 +42,11 @@ impl Reference {
         let paths = tracked.map(|own| own.displacement - self.contacts.drift);
         let middle: [Vec3; 3] = std::array::from_fn(|k| tracked[k].place - paths[k] * 0.5);
         let path = paths.map(length).into_iter().fold(0.0, f32::max);
-        let predicted = tracked.map(|own| length(own.predicted - self.contacts.drift)).into_iter().fold(0.0, f32::max);
-        let travel = path + self.contacts.horizon as f32 * predicted;
-        let reach = travel
-            + self.contact_params.radius(contact_elements.material(a).min(15))
-            + 0.5 * self.contact_params.margin;
+        // `begin_search` limits it relative to the drift of the last search.
+        let predicted = tracked.map(|own| length(own.predicted - self.contacts.last_drift));
+        let travel = path + self.contacts.horizon as f32 * predicted.into_iter().fold(0.0, f32::max);
+        let radius = |i: u32| self.contact_params.radius(contact_elements.material(i).min(15));
+        let reach = travel + radius(a).max(radius(b)).max(radius(c)) + 0.5 * self.contact_params.margin;
         let [low, high] = [middle[0].min(middle[1]).min(middle[2]), middle[0].max(middle[1]).max(middle[2])];
         // The tolerances cover rounding.
         let reach = 1.001 * reach + 1e-6 * (low.abs() + high.abs());

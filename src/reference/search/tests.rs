@@ -16,6 +16,8 @@ fn soup(count: u32, speed: f32) -> Scene {
     let mut scene = Scene::new();
     let thin = ContactMaterial { thickness: 2e-3, ..ContactMaterial::default() };
     let thin = scene.add_contact_material(thin).unwrap();
+    let thick = ContactMaterial { thickness: 2e-2, ..ContactMaterial::default() };
+    let thick = scene.add_contact_material(thick).unwrap();
     for index in 0..count {
         let random = |k: u32| noise(64 * index + k);
         let size = 5e-3 * 400f32.powf(random(0).powi(2));
@@ -26,6 +28,9 @@ fn soup(count: u32, speed: f32) -> Scene {
             ClothMesh { positions: &positions, triangles: &[[0, 1, 2]], fabric: Fabric::default(), tethers: None };
         let particles = scene.add_cloth_mesh(&mesh).unwrap().particles;
         scene.set_particle_contact(particles.clone(), thin).unwrap();
+        // The border of two materials runs through a triangle.
+        let second = particles.start + 1;
+        scene.set_particle_contact(second..second + 1, if index % 5 == 0 { thick } else { thin }).unwrap();
         let hurry = if index % 40 == 0 { speed } else { 0.01 * speed };
         for particle in particles {
             let velocity = [0, 1, 2].map(|axis| hurry * noise(1000 * particle + axis) + hurry * random(20 + axis));
