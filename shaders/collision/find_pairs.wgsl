@@ -91,8 +91,8 @@ fn share_particle(kind: u32, particles: vec4u) -> bool {
     return any(particles.yzw == particles.xxx);
 }
 
-// Lists a pair unless it has a particle in common, its materials do not collide, it meets at a seam, it is near at rest,
-// or it cannot meet before the next search.
+// Lists a pair that may meet before the next search. Not if its elements share a particle, if their materials do not
+// collide, if they meet at a seam, or if they are near at rest.
 fn list(kind: u32, particles: vec4u, bound: Approach) {
     if share_particle(kind, particles) {
         return;
