@@ -2,7 +2,7 @@
 // One thread per element: a particle searches for triangles, and for other particles if it is in no triangle; an edge for
 // edges; a triangle for particles of higher levels.
 // Reads the grids. Appends pairs in any order with an atomic counter; later passes sum integers, so results are
-// deterministic. Counterpart: src/reference/search.rs.
+// deterministic. Counterpart of `list`: `pair` in src/reference/search/pairs.rs.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<uniform> contact_params: ContactParams;
@@ -67,20 +67,16 @@ fn test(query: Query, other: u32) {
     let own = own_particles;
     let others = tracked_element(two);
     if ONLY_PARTICLES || (query.own_type == PARTICLE && query.other_type == PARTICLE) {
-        let bound = approach_of(PARTICLES, array(own[0], others[0], others[0], others[0]));
-        list(PARTICLES, vec4u(min(one.x, two.x), vec3u(max(one.x, two.x))), bound);
+        let particles = vec4u(min(one.x, two.x), vec3u(max(one.x, two.x)));
+        list(PARTICLES, particles, array(own[0], others[0], others[0], others[0]));
+    } else if query.own_type == EDGE && one.x < two.x {
+        list(EDGES, vec4u(one.xy, two.xy), array(own[0], own[1], others[0], others[1]));
     } else if query.own_type == EDGE {
-        if one.x < two.x {
-            list(EDGES, vec4u(one.xy, two.xy), approach_of(EDGES, array(own[0], own[1], others[0], others[1])));
-        } else {
-            list(EDGES, vec4u(two.xy, one.xy), approach_of(EDGES, array(others[0], others[1], own[0], own[1])));
-        }
+        list(EDGES, vec4u(two.xy, one.xy), array(others[0], others[1], own[0], own[1]));
     } else if query.own_type == PARTICLE {
-        let bound = approach_of(VERTEX_TRIANGLE, array(own[0], others[0], others[1], others[2]));
-        list(VERTEX_TRIANGLE, vec4u(one.x, two.xyz), bound);
+        list(VERTEX_TRIANGLE, vec4u(one.x, two.xyz), array(own[0], others[0], others[1], others[2]));
     } else {
-        let bound = approach_of(VERTEX_TRIANGLE, array(others[0], own[0], own[1], own[2]));
-        list(VERTEX_TRIANGLE, vec4u(two.x, one.xyz), bound);
+        list(VERTEX_TRIANGLE, vec4u(two.x, one.xyz), array(others[0], own[0], own[1], own[2]));
     }
 }
 
@@ -93,7 +89,7 @@ fn share_particle(kind: u32, particles: vec4u) -> bool {
 
 // Lists a pair that may meet before the next search. Not if its elements share a particle, if their materials do not
 // collide, if they meet at a seam, or if they are near at rest.
-fn list(kind: u32, particles: vec4u, bound: Approach) {
+fn list(kind: u32, particles: vec4u, tracked_members: array<TrackedParticle, 4>) {
     if share_particle(kind, particles) {
         return;
     }
@@ -109,6 +105,7 @@ fn list(kind: u32, particles: vec4u, bound: Approach) {
         return;
     }
     let thickness = pair_thickness(kind, particles, left, right);
+    let bound = approach_of(kind, tracked_members);
     if !(bound.distance < (thickness + contact_params.margin) + bound.decrease) {
         return;
     }

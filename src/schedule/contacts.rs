@@ -7,7 +7,7 @@ use glam::Vec3;
 use std::collections::HashMap;
 
 /// Number of element types: particle (0), edge (1), triangle (2).
-pub(crate) const TYPES: usize = 3;
+const TYPES: usize = 3;
 
 /// Contact material of a particle without contacts: a follower, or one in reserve for a tear.
 pub(crate) const UNTOUCHABLE: u32 = 0x7f;
@@ -224,8 +224,8 @@ impl ContactElements {
     }
 }
 
-/// The center of an element of type `of`. Counterpart in `shaders/common/search.wgsl`.
-pub(crate) fn center(p: [Vec3; 3], of: u32) -> Vec3 {
+/// The center of an element of type `of`.
+fn center(p: [Vec3; 3], of: u32) -> Vec3 {
     match of {
         0 => p[0],
         1 => (p[0] + p[1]) * 0.5,

@@ -106,8 +106,9 @@ pub(crate) fn least_radius(scene: &Scene, elements: &ContactElements) -> f32 {
 fn level_radius(scene: &Scene, elements: &ContactElements, margin: f32, surfaces: bool) -> f32 {
     let small = elements.radii.iter().map(|&[small, _]| small).fold(0.0, f32::max);
     let size = if surfaces { 1.5 * small } else { 0.0 };
-    let thickness = thicknesses(scene, elements).map(|(_, thickness)| thickness).fold(f32::MAX, f32::min);
-    size + 0.5 * thickness.min(largest_thickness(scene, elements)) + 1.5 * margin
+    let largest = largest_thickness(scene, elements);
+    let least = thicknesses(scene, elements).map(|(_, thickness)| thickness).fold(largest, f32::min);
+    size + 0.5 * least + 1.5 * margin
 }
 
 impl ContactParams {
