@@ -52,6 +52,9 @@ fn find_pairs(@builtin(global_invocation_id) id: vec3u) {
             lose();
         }
     }
+    if types != 0u {
+        lose();
+    }
 }
 
 // Counts a loss, and marks the list as incomplete.
@@ -148,6 +151,6 @@ fn approach_of(kind: u32, particles: array<TrackedParticle, 4>) -> Approach {
         p[k] = opaque(opaque(other.place - first.place, params.zero) - opaque(d[k] * 0.5, params.zero), params.zero);
         predicted[k] = opaque(other.predicted - first.predicted, params.zero);
     }
-    let later = opaque1(f32(contact_status.new_horizon) * approach(kind, predicted), params.zero);
+    let later = opaque1(f32(contact_status.horizon) * approach(kind, predicted), params.zero);
     return Approach(closest(kind, p, params.zero).distance, opaque1(approach(kind, d) + later, params.zero));
 }

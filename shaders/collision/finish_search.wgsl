@@ -1,4 +1,4 @@
-// Ends a search: counts the pairs in the list, takes over the drift and the horizon of a new list, sets the dispatch size
+// Ends a search: counts the pairs in the list, sets the dispatch size
 // of find_contacts, and resets the dispatches of the search to 0. It also runs if the list was valid. Surfaces use no
 // incomplete list: all particles stand still, and the next substep searches again.
 // One thread in total.
@@ -37,8 +37,6 @@ fn finish_search(@builtin(global_invocation_id) id: vec3u) {
     dispatches[SOLVE_SIZE + 1u] = solved.y;
     if atomicLoad(&contact_status.stale) != HOLDS {
         contact_status.searched = contact_status.now;
-        contact_status.horizon = contact_status.new_horizon;
-        contact_status.drift = contact_status.new_drift;
     }
     if !is_incomplete {
         atomicStore(&contact_status.stale, HOLDS);

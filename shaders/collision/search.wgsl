@@ -2,7 +2,7 @@
 // (AT_END), to find intersections.
 //
 // - search_clear_cells: one thread per particle or entry of the table. Empties the entries; writes the tracked
-//   particles, the drift and the horizon.
+//   particles, the drift and the horizon. Each workgroup of particles computes the drift.
 // - search_insert_elements: one thread per element. Writes its volume, and adds it to the list of its entry. The order
 //   within a list is arbitrary; later passes do not depend on it.
 //
@@ -30,9 +30,11 @@ override AT_END: bool = false;
 // Maximum number of particles whose mean displacement is the drift.
 const SAMPLES = 64u;
 var<workgroup> samples: array<vec3f, SAMPLES>;
+var<workgroup> motion: vec4f;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
-fn search_clear_cells(@builtin(global_invocation_id) id: vec3u) {
+fn search_clear_cells(@builtin(global_invocation_id) id: vec3u, @builtin(workgroup_id) workgroup: vec3u,
+    @builtin(local_invocation_index) local: u32) {
     let i = thread_index(id);
     if i < contact_params.table_size {
         atomicStore(&cells[i], 0u);
@@ -40,42 +42,85 @@ fn search_clear_cells(@builtin(global_invocation_id) id: vec3u) {
     if i < 3u * LEVELS {
         atomicStore(&contact_status.radii[i], 0u);
     }
-    if AT_END {
+    if AT_END || thread_index(workgroup * vec3u(WORKGROUP_SIZE, 1u, 1u)) >= params.particle_count {
         return;
     }
-    if i < params.particle_count {
-        track(i);
-    }
     // Neither followers nor particles in reserve.
-    let count = min(contact_params.particle_end, SAMPLES);
-    if i < count {
+    let count = by_thread(min(contact_params.particle_end, SAMPLES), local);
+    if local < count {
         // Particles with non-finite displacements are quarantined later and are excluded.
-        let d = displacements[elements[i * (contact_params.particle_end / count)].x].xyz;
-        samples[i] = select(vec3f(), d, is_finite(d));
+        let d = displacements[elements[local * (contact_params.particle_end / count)].x].xyz;
+        samples[local] = select(vec3f(), d, is_finite(d));
     }
     workgroupBarrier();
+    if local == 0u {
+        motion = mean_motion(count);
+    }
+    workgroupBarrier();
+    let drift = motion.xyz;
+    if i < params.particle_count {
+        track(i, drift, FAST * motion.w);
+    }
     if i == 0u {
-        begin_search(count);
+        begin_search(drift);
     }
 }
 
-// The largest horizon, and the largest predicted travel of a particle within it, in margins. Counterparts:
-// src/sim/contact_params.rs.
+// Returns the drift and the spread of the samples: their mean, and the root of the mean square of the differences from it. A
+// single sample that differs by more than OUTLIER times the spread is left out: it may be a fast particle. With pins or
+// colliders a slow drift counts as 0, because the particles that they hold do not move with it. Counterpart:
+// `mean_motion` in src/reference/search.rs.
+fn mean_motion(count: u32) -> vec4f {
+    var limit = 3e38;
+    var mean = vec3f();
+    var mean_square = 0.0;
+    for (var round = 0u; round < 2u; round++) {
+        var sum = vec3f();
+        var used = 0.0;
+        for (var k = 0u; k < count; k++) {
+            if opaque_square(samples[k] - mean, params.zero) <= limit {
+                sum += samples[k];
+                used += 1.0;
+            }
+        }
+        let center = mean;
+        mean = opaque(sum / max(used, 1.0), params.zero);
+        var squares = 0.0;
+        for (var k = 0u; k < count; k++) {
+            if opaque_square(samples[k] - center, params.zero) <= limit {
+                squares += opaque_square(samples[k] - mean, params.zero);
+            }
+        }
+        mean_square = opaque1(squares / max(used, 1.0), params.zero);
+        limit = OUTLIER * OUTLIER * mean_square;
+    }
+    let slow = LEAST_DRIFT * contact_params.margin;
+    let is_slow = contact_params.anchored == 1u && opaque_square(mean, params.zero) < slow * slow;
+    return vec4f(select(mean, vec3f(), is_slow), sqrt(mean_square));
+}
+
+const OUTLIER = 7.0;
+// In margins per substep.
+const LEAST_DRIFT = 0.1;
+
+// The largest horizon, and the largest predicted travel of a particle within it, in margins, so that a search does not
+// reach far. A faster particle ends the list earlier. A particle is fast, and may travel up to MOST_TRAVEL_IF_FAST, if it
+// moves by more than FAST times the spread relative to the drift: these are few. Counterparts: src/sim/contact_params.rs.
 const MOST_SUBSTEPS = 100u;
 const MOST_TRAVEL = 0.5;
+const MOST_TRAVEL_IF_FAST = 64.0;
+const FAST = 16.0;
 
-// Returns the number of substeps for which the new list holds: half as many again as the last one was valid. So it
-// adapts to the motion: the fastest particles end a list whose horizon is too long. Counterpart: `begin_search` in
-// src/reference/search.rs.
+// Returns the number of substeps after this one for which the new list holds: half as many again as the last one was
+// valid. So it adapts to the motion. Counterpart: `begin_search` in src/reference/search.rs.
 fn new_horizon() -> u32 {
     let is_reset = atomicLoad(&contact_status.stale) == RESET;
     let since = select(min(contact_status.now - contact_status.searched, MOST_SUBSTEPS), 0u, is_reset);
     return min(since + since / 2u + 1u, MOST_SUBSTEPS);
 }
 
-// Writes the tracked particle. Its predicted displacement relative to the drift of the last search is limited, so that a
-// search does not reach far. A particle that is faster ends the list earlier.
-fn track(i: u32) {
+// Writes the tracked particle. `fast` is the least displacement of a fast particle relative to the drift.
+fn track(i: u32, drift: vec3f, fast: f32) {
     let d = displacements[i].xyz;
     let place = opaque(positions[i].xyz + d, params.zero);
     var predicted = d;
@@ -83,21 +128,19 @@ fn track(i: u32) {
         let since = f32(contact_status.now - contact_status.searched);
         predicted = opaque(place - bitcast<vec3f>(tracked[i][0].xyz), params.zero) / since;
     }
-    let own = opaque(predicted - contact_status.drift, params.zero);
-    let fastest = opaque1(MOST_TRAVEL * contact_params.margin, params.zero) / f32(new_horizon());
-    let share = opaque1(min(fastest / max(length(own), 1e-30), 1.0), params.zero);
-    let limited = opaque(contact_status.drift + opaque(own * share, params.zero), params.zero);
+    let own = opaque(predicted - drift, params.zero);
+    let speed = max(length(own), 1e-30);
+    let travel = select(MOST_TRAVEL, MOST_TRAVEL_IF_FAST, speed > fast);
+    let fastest = travel * opaque1(contact_params.margin / f32(new_horizon()), params.zero);
+    let limited = opaque(own * opaque1(min(fastest / speed, 1.0), params.zero), params.zero);
     tracked[i] = rows_of_tracked(TrackedParticle(place, d, limited), contact_params.inverse_quantum);
 }
 
-// Starts a search; called by one thread. Other threads read the horizon and the drift of the last search.
-fn begin_search(count: u32) {
-    var sum = vec3f();
-    for (var k = 0u; k < count; k++) {
-        sum += samples[k];
-    }
-    contact_status.new_drift = select(sum / f32(max(count, 1u)), vec3f(), contact_params.anchored == 1u);
-    contact_status.new_horizon = new_horizon();
+// Starts a search; called by one thread.
+fn begin_search(drift: vec3f) {
+    contact_status.drift = drift;
+    contact_status.truncation_drift = select(drift, vec3f(), contact_params.anchored == 1u);
+    contact_status.horizon = new_horizon();
     atomicStore(&contact_status.found_count, 0u);
     if atomicLoad(&contact_status.stale) == INCOMPLETE {
         atomicStore(&contact_status.stale, EXPIRED);

@@ -82,7 +82,7 @@ fn clear_contact_list(i: u32) {
 fn is_expired(i: u32) -> bool {
     let own = tracked_particle(i);
     let since = contact_status.now - contact_status.searched;
-    let path = opaque(own.predicted * f32(since), params.zero);
+    let path = opaque(opaque(own.predicted + contact_status.drift, params.zero) * f32(since), params.zero);
     let travelled = opaque(positions[i].xyz - own.place, params.zero);
     let end = opaque_square(opaque(travelled + displacements[i].xyz, params.zero) - path, params.zero);
     let start = opaque_square(opaque(travelled + own.displacement, params.zero) - path, params.zero);

@@ -66,19 +66,17 @@ const CORD = 128u;
 
 // State that only the GPU writes. Counterpart: `ContactStatus` in src/gpu/contacts/status.rs.
 struct ContactStatus {
-    // Mean displacement of a sample of particles in the substep of the last search [m]; 0 if
-    // `ContactParams::anchored` is 1.
+    // Mean displacement of a sample of particles in the substep of the last search [m]. Paths are relative to it.
     drift: vec3f,
     // Substeps since the start.
     now: u32,
+    // Truncation shortens displacements relative to this: the drift, or 0 if `ContactParams::anchored` is 1.
+    truncation_drift: vec3f,
     // HOLDS, EXPIRED, RESET or INCOMPLETE: the state of the pair list.
     stale: atomic<u32>,
     // The substep of the last search, and the number of substeps for which its list holds.
     searched: u32,
     horizon: u32,
-    // During a search: the horizon and the drift of the new list.
-    new_horizon: u32,
-    new_drift: vec3f,
     // Edges that intersect triangles at the end of the last step.
     crossing_count: atomic<u32>,
     // Pairs that the last search has found, those of them in the list, and contacts found in this substep.
@@ -89,7 +87,7 @@ struct ContactStatus {
     // Largest numbers found, beyond the capacities too.
     most_pairs: u32,
     most_contacts: u32,
-    // Pairs, contacts and intersections beyond the capacities, and searches that exceeded MOST_OTHERS.
+    // Pairs, contacts and intersections beyond the capacities, and searches that exceeded MOST_ITERATIONS.
     lost: atomic<u32>,
     // Largest overlap at the start of a substep [m] (bits of a positive f32).
     deepest: atomic<u32>,
@@ -104,6 +102,7 @@ struct ContactStatus {
     // The largest radius of a volume with its path, by type and level (bits of a positive f32), or 0 without any. See
     // shaders/collision/search/volume.wgsl.
     radii: array<atomic<u32>, 3u * LEVELS>,
+    padding: u32,
 }
 
 // Indirect dispatches, three words each: one per `SearchPass` (src/schedule/plan.rs); find_contacts and

@@ -214,11 +214,10 @@ fn rows_of_contacts_have_the_layout_of_the_prelude() {
         on_host!(ContactStatus {
             drift,
             now,
+            truncation_drift,
             stale,
             searched,
             horizon,
-            new_horizon,
-            new_drift,
             crossing_count,
             found_count,
             pair_count,
@@ -232,7 +231,8 @@ fn rows_of_contacts_have_the_layout_of_the_prelude() {
             halted,
             deep_contacts,
             cut_round,
-            radii
+            radii,
+            padding
         })
     );
     // Made on the host as zeroed bytes.

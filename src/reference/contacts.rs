@@ -18,9 +18,8 @@ pub(super) struct Contacts {
     pub tracked: Vec<TrackedParticle>,
     /// Number of substeps since the start.
     pub now: u32,
-    /// The drift of the last search, and of the one before.
+    /// The drift of the last search.
     pub drift: Vec3,
-    pub last_drift: Vec3,
     pub stale: Staleness,
     /// The substep of the last search, and the number of substeps for which its list is valid, if no particle is
     /// deflected.
@@ -307,11 +306,16 @@ impl Reference {
         }
     }
 
-    /// The displacement of a particle relative to the drift, truncated by the rounds before `round`.
+    /// The displacement relative to which truncation shortens displacements.
+    fn truncation_drift(&self) -> Vec3 {
+        if self.contact_params.anchored == 1 { Vec3::ZERO } else { self.contacts.drift }
+    }
+
+    /// The displacement of a particle relative to the drift of truncation, truncated by the rounds before `round`.
     fn truncated(&self, i: usize, round: u32) -> Vec3 {
         let cuts = &self.contacts.cuts[i][..round as usize];
         let left = cuts.iter().fold(1.0, |left, &cut| left * (1.0 - cut));
-        (self.displacements[i] - self.contacts.drift) * left
+        (self.displacements[i] - self.truncation_drift()) * left
     }
 
     /// Truncates a displacement by the shares of all rounds. If a pair or a contact was lost, all particles stand still:
@@ -322,7 +326,7 @@ impl Reference {
         if !stands_still && count == 0 {
             return;
         }
-        let truncated = self.contacts.drift + self.truncated(i, DIVISION_ROUNDS);
+        let truncated = self.truncation_drift() + self.truncated(i, DIVISION_ROUNDS);
         self.displacements[i] = if stands_still { Vec3::ZERO } else { truncated };
         // Not a count: marks the particle as truncated.
         self.contacts.counts[i] = -1;
@@ -347,12 +351,13 @@ impl Reference {
     /// Limits the deviation of a particle that was truncated in the previous substep: it stays within half the margin
     /// of its predicted path, where the pair list is valid.
     fn within_reach(&mut self, i: usize, d: Vec3) -> Vec3 {
+        let truncation_drift = self.truncation_drift();
         let contacts = &mut self.contacts;
         let own = &contacts.tracked[i];
         // `now` already counts this substep.
         let since = contacts.since_search().wrapping_sub(1);
-        let end = (own.place - self.positions[i]) + own.predicted * since as f32;
-        let start = end - (own.displacement - contacts.drift);
+        let end = (own.place - self.positions[i]) + (own.predicted + contacts.drift) * since as f32;
+        let start = end - (own.displacement - truncation_drift);
         let aside = -from_segment([start, end], d);
         let (half, far) = (0.5 * self.contact_params.margin, length(aside));
         if far <= half {

@@ -3,7 +3,8 @@
 //! - The *drift* is the mean displacement of sampled particles; all motion is measured relative to it.
 //! - The *predicted path* of a particle continues its mean motion since the last search. The pair list is valid as long
 //!   as each particle stays within half the margin of its path.
-//! - The *horizon* is the number of substeps for which a search is valid, if particles stay on their paths.
+//! - The *horizon* is the number of substeps after that of the search for which its list is valid, if particles stay on
+//!   their paths.
 //! - A list is *incomplete* if a search has lost a pair, or a substep a contact. Surfaces then use no list: all
 //!   particles stand still, and the next substep searches again. With growing lists none is lost.
 
@@ -12,7 +13,9 @@ mod pairs;
 use super::Reference;
 use crate::geometry::vector::{dot, length};
 use crate::schedule::contacts::UNTOUCHABLE;
-use crate::sim::contact_params::{MOST_SUBSTEPS, MOST_TRAVEL, WAS_CUT};
+use crate::sim::contact_params::{
+    FAST, LEAST_DRIFT, MOST_SUBSTEPS, MOST_TRAVEL, MOST_TRAVEL_IF_FAST, OUTLIER, WAS_CUT,
+};
 use glam::Vec3;
 
 /// State of the pair list: valid, expired, never searched since positions were reset, or incomplete.
@@ -26,7 +29,7 @@ pub(super) enum Staleness {
 }
 
 /// State of a particle at the last search: position and displacement at the end of that substep, and the displacement
-/// per substep that is predicted for the following substeps.
+/// per substep that is predicted for the following substeps, relative to the drift.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TrackedParticle {
     pub place: Vec3,
@@ -36,8 +39,8 @@ pub(super) struct TrackedParticle {
 
 impl TrackedParticle {
     /// Squared distance of x + d from the predicted path, `since` substeps after the search.
-    fn deviation(&self, x: Vec3, d: Vec3, since: u32) -> f32 {
-        let moved = ((x - self.place) + d) - self.predicted * since as f32;
+    fn deviation(&self, x: Vec3, d: Vec3, drift: Vec3, since: u32) -> f32 {
+        let moved = ((x - self.place) + d) - (self.predicted + drift) * since as f32;
         dot(moved, moved)
     }
 }
@@ -68,9 +71,9 @@ impl Reference {
         let own = &contacts.tracked[i];
         let since = contacts.since_search();
         let half = 0.5 * self.contact_params.margin;
-        let end = own.deviation(x, d, since);
+        let end = own.deviation(x, d, contacts.drift, since);
         // Contacts may have moved the particle at the end of the last substep.
-        let start = own.deviation(x, own.displacement, since);
+        let start = own.deviation(x, own.displacement, contacts.drift, since);
         // True for NaN, too.
         let is_expired = end.is_nan() || end > half * half || start > half * half || since > contacts.horizon;
         if is_expired && contacts.stale == Staleness::Holds {
@@ -118,42 +121,68 @@ impl Reference {
 
     /// Writes the drift, the horizon and the tracked particles.
     fn begin_search(&mut self) {
-        // Neither followers nor particles in reserve.
-        let particles = &self.controls.compiled.contact_elements.elements[..self.contact_params.particle_end as usize];
-        let samples = particles.len().min(SAMPLES);
-        let stride = particles.len() / samples.max(1);
-        // Non-finite displacements are excluded; `velocity` quarantines the particle.
-        let sampled = (0..samples).map(|k| self.displacements[particles[k * stride][0] as usize]);
-        let finite = sampled.filter(|d| d.is_finite());
-        let sum = finite.fold(Vec3::ZERO, |sum, d| sum + d);
-        let anchored = self.contact_params.anchored == 1;
-        let drift = if anchored { Vec3::ZERO } else { sum / samples.max(1) as f32 };
+        let motion = self.mean_motion();
         let contacts = &mut self.contacts;
         let is_reset = contacts.stale == Staleness::Reset;
         let since = if is_reset { 0 } else { contacts.since_search() };
-        // The horizon adapts to the motion: particles that are faster than predicted end the list.
+        // The horizon adapts to the motion: particles that leave their predicted paths end the list.
         let valid = since.min(MOST_SUBSTEPS);
         contacts.horizon = (valid + valid / 2 + 1).min(MOST_SUBSTEPS);
-        let fastest = MOST_TRAVEL * self.contact_params.margin / contacts.horizon as f32;
+        let margin_per_substep = self.contact_params.margin / contacts.horizon as f32;
         for (i, tracked) in contacts.tracked.iter_mut().enumerate() {
             let displacement = self.displacements[i];
             let place = self.positions[i] + displacement;
             // Contacts stop most of the motion of a substep, so the mean motion is the better prediction.
             let predicted = if is_reset { displacement } else { (place - tracked.place) / since as f32 };
-            let predicted = limited(predicted, contacts.drift, fastest);
-            *tracked =
-                TrackedParticle { place, displacement, predicted: self.contact_params.rounded_prediction(predicted) };
+            let predicted = self.contact_params.rounded_prediction(motion.limited(predicted, margin_per_substep));
+            *tracked = TrackedParticle { place, displacement, predicted };
         }
         contacts.searches += 1;
-        contacts.last_drift = std::mem::replace(&mut contacts.drift, drift);
+        contacts.drift = motion.drift;
+    }
+
+    /// The motion of a sample of particles, without followers and particles in reserve. A single sample that differs by more than
+    /// `OUTLIER` times the spread is left out: it may be a fast particle. With pins or colliders a slow drift counts as 0,
+    /// because the particles that they hold do not move with it.
+    fn mean_motion(&self) -> Motion {
+        let particles = &self.controls.compiled.contact_elements.elements[..self.contact_params.particle_end as usize];
+        let count = particles.len().min(SAMPLES);
+        let stride = particles.len() / count.max(1);
+        // Non-finite displacements are excluded; `velocity` quarantines the particle.
+        let displacement = |k: usize| self.displacements[particles[k * stride][0] as usize];
+        let samples = (0..count).map(|k| if displacement(k).is_finite() { displacement(k) } else { Vec3::ZERO });
+        let (mut limit, mut drift, mut mean_square) = (3e38, Vec3::ZERO, 0.0);
+        for _ in 0..2 {
+            let used = samples.clone().filter(|&own| dot(own - drift, own - drift) <= limit);
+            let share = used.clone().count().max(1) as f32;
+            let mean = used.clone().fold(Vec3::ZERO, |sum, own| sum + own) / share;
+            mean_square = used.fold(0.0, |sum, own| sum + dot(own - mean, own - mean)) / share;
+            (limit, drift) = (OUTLIER * OUTLIER * mean_square, mean);
+        }
+        let slow = LEAST_DRIFT * self.contact_params.margin;
+        if self.contact_params.anchored == 1 && dot(drift, drift) < slow * slow {
+            drift = Vec3::ZERO;
+        }
+        Motion { drift, spread: mean_square.sqrt() }
     }
 }
 
-/// A predicted displacement that is at most `fastest` relative to the drift of the last search, so that a search does not
-/// reach far. A particle that is faster ends the list earlier.
-fn limited(predicted: Vec3, drift: Vec3, fastest: f32) -> Vec3 {
-    let own = predicted - drift;
-    drift + own * (fastest / length(own).max(1e-30)).min(1.0)
+/// The mean displacement of a sample of particles, and the root of the mean square of the differences from it.
+#[derive(Debug, Clone, Copy)]
+struct Motion {
+    drift: Vec3,
+    spread: f32,
+}
+
+impl Motion {
+    /// A predicted displacement relative to the drift, limited so that a search does not reach far: see
+    /// [`MOST_TRAVEL`].
+    fn limited(self, predicted: Vec3, margin_per_substep: f32) -> Vec3 {
+        let own = predicted - self.drift;
+        let speed = length(own).max(1e-30);
+        let travel = if speed > FAST * self.spread { MOST_TRAVEL_IF_FAST } else { MOST_TRAVEL };
+        own * (travel * margin_per_substep / speed).min(1.0)
+    }
 }
 
 #[cfg(test)]

@@ -30,9 +30,8 @@ pub(crate) struct ContactElements {
     pub firsts: [u32; 6],
     /// By edge, the third corners of up to two adjacent triangles, else [`NO_WING`]; for ropes always.
     pub wings: Vec<[u32; 2]>,
-    /// By type, distance of the center of an element from its particles at rest \[m\]: the bound of the smallest
-    /// eighth, and the maximum.
-    pub radii: [[f32; 2]; TYPES],
+    /// By type, distance of the center of an element from its particles at rest.
+    pub radii: [Radii; TYPES],
 }
 
 /// By particle: its body. Each connected component of particles that no builder made is a body. If constraints connect it to one body of a
@@ -110,8 +109,17 @@ fn wings(triangles: &[[u32; 3]], places: &[u32], edge_count: usize) -> Vec<[u32;
     wings
 }
 
+/// The minimum, the bound of the smallest eighth, and the maximum of the radii of the elements of a type \[m\]; 0 without
+/// any.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Radii {
+    pub least: f32,
+    pub eighth: f32,
+    pub most: f32,
+}
+
 /// See [`ContactElements::radii`].
-fn radii(scene: &Scene, elements: &[[u32; 4]], firsts: [u32; 6]) -> [[f32; 2]; TYPES] {
+fn radii(scene: &Scene, elements: &[[u32; 4]], firsts: [u32; 6]) -> [Radii; TYPES] {
     let rest = |particle: u32| Vec3::from(scene.rest_positions[particle as usize]);
     let radius = |&[a, b, c, of]: &[u32; 4]| {
         let center = center([rest(a), rest(b), rest(c)], of);
@@ -120,13 +128,17 @@ fn radii(scene: &Scene, elements: &[[u32; 4]], firsts: [u32; 6]) -> [[f32; 2]; T
     let radii_of = |first: u32, end: u32| {
         let mut radii: Vec<f32> = elements[first as usize..end as usize].iter().map(radius).collect();
         if radii.is_empty() {
-            return [0.0; 2];
+            return Radii::default();
         }
         let eighth = radii.len() / 8;
-        let (_, &mut eighth, larger) = radii.select_nth_unstable_by(eighth, f32::total_cmp);
-        [eighth, larger.iter().copied().fold(eighth, f32::max)]
+        let (smaller, &mut eighth, larger) = radii.select_nth_unstable_by(eighth, f32::total_cmp);
+        Radii {
+            least: smaller.iter().copied().fold(eighth, f32::min),
+            eighth,
+            most: larger.iter().copied().fold(eighth, f32::max),
+        }
     };
-    [[0.0; 2], radii_of(firsts[3], firsts[4]), radii_of(firsts[4], firsts[5])]
+    [Radii::default(), radii_of(firsts[3], firsts[4]), radii_of(firsts[4], firsts[5])]
 }
 
 impl ContactElements {

@@ -15,10 +15,15 @@ pub(crate) const WAS_CUT: i32 = 0x100_0000;
 /// Predicted displacements per substep are stored in multiples of this many quanta: 1024ths of the thickness.
 const PREDICTION_QUANTUM: f32 = 16384.0;
 
-/// The largest horizon of a search, and the largest predicted travel of a particle within it, in margins;
-/// also in `shaders/collision/search.wgsl`.
+/// The largest horizon of a search, and the largest predicted travel of a particle within it, in margins; that of fast
+/// particles, which move by more than `FAST` times the spread of a sample. A sample is left out from `OUTLIER` times the
+/// spread on. `LEAST_DRIFT` is in margins per substep. `shaders/collision/search.wgsl` has the reasons.
 pub(crate) const MOST_SUBSTEPS: u32 = 100;
 pub(crate) const MOST_TRAVEL: f32 = 0.5;
+pub(crate) const MOST_TRAVEL_IF_FAST: f32 = 64.0;
+pub(crate) const FAST: f32 = 16.0;
+pub(crate) const OUTLIER: f32 = 7.0;
+pub(crate) const LEAST_DRIFT: f32 = 0.1;
 
 /// Parameters of contacts. Layout of `shaders/common/contacts.wgsl`.
 #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -46,8 +51,8 @@ pub(crate) struct ContactParams {
     /// 1/radius of level 0 [1/m]: the largest radius of the volume of an element with its path. Each further level allows
     /// four times as much, the last any radius.
     pub inverse_level_radius: f32,
-    /// 1 if there are pins or, at the surface level, colliders. The drift is then 0, in the search and in truncation:
-    /// pinned particles and particles at colliders do not move with it.
+    /// 1 if there are pins or, at the surface level, colliders. Truncation is then not relative to the drift: pinned
+    /// particles and particles at colliders do not move with it.
     pub anchored: u32,
     /// First particle that meets others as a sphere: particles of no triangle, if some are isolated. They are stored before the
     /// edges.
@@ -102,13 +107,26 @@ pub(crate) fn least_radius(scene: &Scene, elements: &ContactElements) -> f32 {
     0.5 * thicknesses(scene, elements).fold(f32::MAX, |least, (place, thickness)| least.min(thickness * scales[place]))
 }
 
-/// The radius of level 0: about the radius of a small and thin element at the usual speed \[m\].
+/// Number of levels of the grids; also in `shaders/common/search.wgsl`.
+const LEVELS: i32 = 8;
+
+/// The radius of level 0 and the width of its cells \[m\]. One of the levels has about the radius of a small and thin
+/// element at the usual speed; those below it are for still smaller elements. Particles alone are few in a cell, so their
+/// cells are twice as wide: fewer are visited.
 fn level_radius(scene: &Scene, elements: &ContactElements, margin: f32, surfaces: bool) -> f32 {
-    let small = elements.radii.iter().map(|&[small, _]| small).fold(0.0, f32::max);
-    let size = if surfaces { 1.5 * small } else { 0.0 };
     let largest = largest_thickness(scene, elements);
-    let least = thicknesses(scene, elements).map(|(_, thickness)| thickness).fold(largest, f32::min);
-    size + 0.5 * least + 1.5 * margin
+    let thinnest = thicknesses(scene, elements).map(|(_, thickness)| thickness).fold(largest, f32::min);
+    let own = 0.5 * thinnest + 1.5 * margin;
+    if !surfaces {
+        return 2.0 * own;
+    }
+    let [edges, triangles] = [elements.radii[1], elements.radii[2]];
+    let usual = 1.5 * edges.eighth.max(triangles.eighth) + own;
+    let least = 1.5 * edges.least.max(triangles.least) + own;
+    let most = 1.5 * edges.most.max(triangles.most) + own;
+    // Whole levels, each with four times the radius of the one below; the last but one still holds the largest element.
+    let levels = (usual / least).min(usual * 4f32.powi(LEVELS - 2) / most).log(4.0).floor();
+    usual * 0.25f32.powf(levels.max(0.0))
 }
 
 impl ContactParams {
@@ -192,6 +210,37 @@ impl ContactParams {
 mod tests {
     use super::*;
 
+    /// The small elements may be few: less than an eighth of them.
+    #[test]
+    fn a_level_has_the_size_of_small_elements_beside_many_large_ones() {
+        let sheet = |cells: u32, size: f32| crate::ClothGrid {
+            columns: cells,
+            rows: cells,
+            column_axis: [size, 0.0, 0.0],
+            row_axis: [0.0, 0.0, size],
+            tethers: None,
+            ..crate::ClothGrid::default()
+        };
+        let radius = |sheets: &[crate::ClothGrid]| {
+            let mut scene = Scene::new();
+            for sheet in sheets {
+                scene.add_cloth_grid(sheet).unwrap();
+            }
+            level_radius(&scene, &ContactElements::new(&scene), 1e-3, true)
+        };
+        let sheets = [sheet(8, 0.1), sheet(40, 40.0)];
+        let [alone, of_large, beside] = [radius(&sheets[..1]), radius(&sheets[1..]), radius(&sheets)];
+        println!("{alone} m, {beside} m beside large ones, {of_large} m");
+        assert!(beside >= alone && beside < 4.0 * alone, "{alone} m, {beside} m");
+        // A whole number of levels below that of the large elements.
+        let levels = (of_large / beside).log(4.0);
+        assert!(levels > 1.0 && (levels - levels.round()).abs() < 1e-3, "{levels}");
+        // Elements that are still larger have cells of their own, too.
+        let [huge, of_huge] = [radius(&[sheet(8, 0.01), sheet(40, 4e6)]), radius(&[sheet(40, 4e6)])];
+        println!("{huge} m beside huge ones, {of_huge} m");
+        assert!(huge * 4f32.powi(LEVELS - 2) >= 0.99 * of_huge, "{huge} m, {of_huge} m");
+    }
+
     #[test]
     fn constants_are_those_of_the_shaders() {
         let contacts = include_str!("../../shaders/common/contacts.wgsl");
@@ -203,9 +252,14 @@ mod tests {
         let solve = include_str!("../../shaders/collision/solve_contacts.wgsl");
         for (text, line) in [
             (contacts, format!("const SEARCH_PASSES = {}u;", SearchPass::ALL.len())),
+            (include_str!("../../shaders/common/search.wgsl"), format!("const LEVELS = {LEVELS}u;")),
             (tracked, format!("const PREDICTION_QUANTUM = {PREDICTION_QUANTUM:?};")),
             (search, format!("const MOST_SUBSTEPS = {MOST_SUBSTEPS}u;")),
             (search, format!("const MOST_TRAVEL = {MOST_TRAVEL:?};")),
+            (search, format!("const MOST_TRAVEL_IF_FAST = {MOST_TRAVEL_IF_FAST:?};")),
+            (search, format!("const FAST = {FAST:?};")),
+            (search, format!("const OUTLIER = {OUTLIER:?};")),
+            (search, format!("const LEAST_DRIFT = {LEAST_DRIFT:?};")),
             (pair, format!("const WAS_CUT = {WAS_CUT:#x};")),
             (solve, format!("const CORRECTION = {CORRECTION:?};")),
             (solve, format!("const HEAVY_BALL = {HEAVY_BALL:?};")),

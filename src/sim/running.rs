@@ -26,7 +26,8 @@ impl Controls {
     fn plan_with(&self, pins: usize) -> Plan {
         let (any, several) = (!self.colliders.is_empty(), self.colliders.are_several());
         let elements = &self.compiled.contact_elements;
-        let meets_triangles = self.colliders.meet_triangles(elements.radii[2][1], least_radius(&self.scene, elements));
+        let meets_triangles =
+            self.colliders.meet_triangles(elements.radii[2].most, least_radius(&self.scene, elements));
         let (bounce, attaches) = (any && self.restitutes(), self.attachments.capacity > 0);
         let skinned = !self.scene.skinned.rows.is_empty();
         let inputs = PlanInputs { any, several, meets_triangles, bounce, pins, attaches, skinned };

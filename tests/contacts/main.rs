@@ -16,6 +16,7 @@ mod intersections;
 mod loads;
 mod no_crossing;
 mod search;
+mod search_bounds;
 mod shirt;
 mod stacks;
 mod triangles;

@@ -13,8 +13,11 @@ struct Query {
     path: vec3f,
 }
 
-// Maximum number of elements that a thread tests.
-const MOST_OTHERS = 32768u;
+// Maximum number of loop iterations of a thread: one per empty cell, one per element, and another if that is near. Mesa's
+// llvmpipe ends all loops after 65 535 iterations of eight threads together, so a search also checks that its loops have
+// reached their ends.
+const MOST_ITERATIONS = 40000u;
+var<private> loop_iterations: u32;
 
 // Elements that were found. They are tested together, so that the threads of a subgroup run the expensive tests at the
 // same time.
@@ -22,23 +25,25 @@ const CANDIDATES = 32u;
 var<private> candidates: array<u32, CANDIDATES>;
 
 // Searches the grids of its own level and of those above; a triangle only those above. Of two elements of the same type and
-// level, the one with the larger z finds the other. Returns false if there are too many.
+// level, the one with the larger z finds the other. Returns false if it ends before it has tested all of them.
 fn search(query: Query) -> bool {
     let own = volumes[2u * query.index].w >> LEVEL_SHIFT;
-    var tested = 0u;
-    for (var level = own + select(0u, 1u, query.own_type == TRIANGLE); level < LEVELS; level++) {
+    var level = own + select(0u, 1u, query.own_type == TRIANGLE);
+    var is_complete = true;
+    while level < LEVELS {
         let radius = atomicLoad(&contact_status.radii[LEVELS * query.other_type + level]);
-        if radius != 0u && tested <= MOST_OTHERS {
+        if radius != 0u {
             let is_ordered = level == own && query.own_type == query.other_type;
-            tested = search_level(query, level, bitcast<f32>(radius), is_ordered, tested);
+            is_complete = search_level(query, level, bitcast<f32>(radius), is_ordered) && is_complete;
         }
+        level += 1u;
     }
-    return tested <= MOST_OTHERS;
+    return is_complete && level >= LEVELS;
 }
 
-// Searches the grid of a level, whose largest volume has the given radius with its path. Returns the number of elements
-// tested so far.
-fn search_level(query: Query, level: u32, radius: f32, is_ordered: bool, before: u32) -> u32 {
+// Searches the grid of a level, whose largest volume has the given radius with its path. Returns false if it ends before it
+// has tested all elements.
+fn search_level(query: Query, level: u32, radius: f32, is_ordered: bool) -> bool {
     let own_z = center_of(query.index).z;
     let reach = query.reach + length(query.path) + radius;
     let inverse = contact_params.inverse_level_radius;
@@ -52,16 +57,17 @@ fn search_level(query: Query, level: u32, radius: f32, is_ordered: bool, before:
     // A sphere around the segment.
     let middle = 0.5 * (query.segment[0] + query.segment[1]);
     let around = 1.001 * (query.reach + 0.5 * length(query.segment[1] - query.segment[0]));
-    var tested = before;
     var cell = low;
     var visited = 0u;
     var link = 0u;
-    while (link != 0u || visited < cell_count) && tested <= MOST_OTHERS {
+    var is_complete = true;
+    while (link != 0u || visited < cell_count) && loop_iterations <= MOST_ITERATIONS {
         var count = 0u;
         // One loop over cells and elements, so that the threads of a subgroup do not wait for the longest list of each
         // cell.
-        while count < CANDIDATES && (link != 0u || visited < cell_count) && tested <= MOST_OTHERS {
-            while link == 0u && visited < cell_count {
+        while count < CANDIDATES && (link != 0u || visited < cell_count) && loop_iterations <= MOST_ITERATIONS {
+            loop_iterations += 1u;
+            if link == 0u {
                 cell = low + vec3i(vec3u(visited % size.x, (visited / size.x) % size.y, visited / (size.x * size.y)));
                 link = cells[hash_cell(cell, level, query.other_type, contact_params.table_size)];
                 visited += 1u;
@@ -71,7 +77,6 @@ fn search_level(query: Query, level: u32, radius: f32, is_ordered: bool, before:
                 let row = volumes[2u * index];
                 let other = bitcast<vec3f>(row.xyz);
                 link = row.w & ((1u << LEVEL_SHIFT) - 1u);
-                tested += 1u;
                 // Other cells, levels and types may share an entry.
                 let is_here = (row.w >> LEVEL_SHIFT) == level && index >= query.others.x && index < query.others.y
                     && all(cell_at(other, level, inverse) == cell);
@@ -82,13 +87,17 @@ fn search_level(query: Query, level: u32, radius: f32, is_ordered: bool, before:
                 count += select(0u, 1u, is_here && dot(apart, apart) < near * near && (is_before || !is_ordered));
             }
         }
-        for (var k = 0u; k < count; k++) {
+        loop_iterations += 1u + count;
+        var k = 0u;
+        while k < count {
             if is_near(query, candidates[k]) {
                 test(query, candidates[k]);
             }
+            k += 1u;
         }
+        is_complete = is_complete && k >= count;
     }
-    return tested;
+    return is_complete && link == 0u && visited >= cell_count;
 }
 
 // Returns the center of the volume of an element.

@@ -1,7 +1,7 @@
 // The state of particles at the last search. The pass declares `tracked`.
 
 // Position and displacement at the end of that substep, and the displacement per substep that is predicted for the
-// following substeps.
+// following substeps, relative to the drift.
 struct TrackedParticle {
     place: vec3f,
     displacement: vec3f,

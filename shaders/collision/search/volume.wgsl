@@ -22,7 +22,7 @@ fn radius_of(particle: u32) -> f32 {
 }
 
 fn search_volume(element: vec4u, particles: array<TrackedParticle, 3>) -> SearchVolume {
-    let drift = contact_status.new_drift;
+    let drift = contact_status.drift;
     var own: SearchVolume;
     let mean = (particles[0].displacement + particles[1].displacement + particles[2].displacement) * 0.33333334;
     own.path = mean - drift;
@@ -32,12 +32,11 @@ fn search_volume(element: vec4u, particles: array<TrackedParticle, 3>) -> Search
         let path = particles[k].displacement - drift;
         own.places[k] = particles[k].place - 0.5 * path;
         aside = max(aside, length(path - own.path));
-        // `track` in search.wgsl limits it relative to the drift of the last search.
-        predicted = max(predicted, length(particles[k].predicted - contact_status.drift));
+        predicted = max(predicted, length(particles[k].predicted));
     }
     let thickness = max(max(radius_of(element.x), radius_of(element.y)), radius_of(element.z));
     let half = thickness + 0.5 * contact_params.margin;
     // The tolerances cover rounding.
-    own.reach = 1.001 * (aside + f32(contact_status.new_horizon) * predicted + half) + 1e-3 * length(own.path);
+    own.reach = 1.001 * (aside + f32(contact_status.horizon) * predicted + half) + 1e-3 * length(own.path);
     return own;
 }

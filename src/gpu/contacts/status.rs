@@ -9,11 +9,10 @@ use crate::sim::capacities::Capacities;
 pub(in crate::gpu) struct ContactStatus {
     pub drift: [f32; 3],
     pub now: u32,
+    pub truncation_drift: [f32; 3],
     pub stale: u32,
     pub searched: u32,
     pub horizon: u32,
-    pub new_horizon: u32,
-    pub new_drift: [f32; 3],
     pub crossing_count: u32,
     pub found_count: u32,
     pub pair_count: u32,
@@ -28,6 +27,7 @@ pub(in crate::gpu) struct ContactStatus {
     pub deep_contacts: u32,
     pub cut_round: u32,
     pub radii: [u32; 24],
+    pub padding: u32,
 }
 
 impl ContactStatus {

@@ -42,8 +42,7 @@ impl Reference {
         let paths = tracked.map(|own| own.displacement - self.contacts.drift);
         let middle: [Vec3; 3] = std::array::from_fn(|k| tracked[k].place - paths[k] * 0.5);
         let path = paths.map(length).into_iter().fold(0.0, f32::max);
-        // `begin_search` limits it relative to the drift of the last search.
-        let predicted = tracked.map(|own| length(own.predicted - self.contacts.last_drift));
+        let predicted = tracked.map(|own| length(own.predicted));
         let travel = path + self.contacts.horizon as f32 * predicted.into_iter().fold(0.0, f32::max);
         let radius = |i: u32| self.contact_params.radius(contact_elements.material(i).min(15));
         let reach = travel + radius(a).max(radius(b)).max(radius(c)) + 0.5 * self.contact_params.margin;
