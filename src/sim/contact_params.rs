@@ -15,14 +15,16 @@ pub(crate) const WAS_CUT: i32 = 0x100_0000;
 /// Predicted displacements per substep are stored in multiples of this many quanta: 1024ths of the thickness.
 const PREDICTION_QUANTUM: f32 = 16384.0;
 
-/// The largest horizon of a search, and the largest predicted travel of a particle within it, in margins; that of fast
-/// particles, which move by more than `FAST` times the spread of a sample. A sample is left out from `OUTLIER` times the
-/// spread on. `LEAST_DRIFT` is in margins per substep. `shaders/collision/search.wgsl` has the reasons.
+/// The largest horizon of a search. `shaders/collision/search.wgsl` has the reasons of this and of the following constants.
 pub(crate) const MOST_SUBSTEPS: u32 = 100;
+/// The largest predicted travel of a particle within the horizon, in margins.
 pub(crate) const MOST_TRAVEL: f32 = 0.5;
+/// The same of fast particles, which move by more than [`FAST`] times the spread of the sample.
 pub(crate) const MOST_TRAVEL_IF_FAST: f32 = 64.0;
 pub(crate) const FAST: f32 = 16.0;
+/// A sample is left out if it differs from the mean by more than this many times the spread.
 pub(crate) const OUTLIER: f32 = 7.0;
+/// With pins or colliders, a smaller drift counts as 0; in margins per substep.
 pub(crate) const LEAST_DRIFT: f32 = 0.1;
 
 /// Parameters of contacts. Layout of `shaders/common/contacts.wgsl`.
