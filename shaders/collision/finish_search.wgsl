@@ -1,6 +1,6 @@
-// Ends a search: counts the pairs in the list, sets the dispatch size
-// of find_contacts, and resets the dispatches of the search to 0. It also runs if the list was valid. Surfaces use no
-// incomplete list: all particles stand still, and the next substep searches again.
+// Ends a search: counts the pairs in the list, sets the dispatch size of find_contacts, and resets the dispatches of
+// the search to 0. It also runs if the list was valid. Surfaces use no incomplete list: all particles stand still, and
+// the next substep searches again.
 // One thread in total.
 
 @group(0) @binding(0) var<uniform> params: Params;

@@ -28,8 +28,8 @@ pub(super) enum Staleness {
     Incomplete,
 }
 
-/// State of a particle at the last search: position and displacement at the end of that substep, and the displacement
-/// per substep that is predicted for the following substeps, relative to the drift.
+/// State of a particle at the last search: position and displacement at the end of that substep. `predicted` is the
+/// displacement per substep in the following substeps, relative to the drift.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TrackedParticle {
     pub place: Vec3,
