@@ -21,13 +21,13 @@ fn apply_corrections(@builtin(global_invocation_id) id: vec3u) {
     let row = contacts[place].pair;
     let particles = pair_particles(row);
     for (var k = 0u; k < member_count(pair_kind(row)); k++) {
-        if (row[k] & SETTLES) != 0u {
-            settle_particle(particles[k]);
+        if (row[k] & APPLIES) != 0u {
+            apply_to_particle(particles[k]);
         }
     }
 }
 
-fn settle_particle(i: u32) {
+fn apply_to_particle(i: u32) {
     let sum = corrections[i];
     corrections[i] = vec4i(0, 0, 0, sum.w);
     corrections[2u * params.particle_count + i] = vec4i();

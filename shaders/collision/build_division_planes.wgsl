@@ -55,23 +55,13 @@ fn displacement_of(particle: u32) -> vec3f {
 fn divide_pair(row: vec4u) {
     let kind = pair_kind(row);
     let particles = pair_particles(row);
-    let x0 = positions[particles.x].xyz;
-    var p: Four;
+    let p = relative_positions(particles);
     var e: Four;
     for (var k = 0u; k < 4u; k++) {
-        p[k] = opaque(positions[particles[k]].xyz - x0, params.zero);
         e[k] = displacement_of(particles[k]);
     }
-    let first = contact_particles[particles.x];
-    let second = contact_particles[particles.z];
-    let thickness = pair_thickness(kind, particles, material_of(first.w), material_of(second.w));
-    let cut = cuts(kind, p, e, thickness, ROUND < DIVISION_ROUNDS - 1u, params.zero);
-    var marks: vec4u;
-    for (var k = 0u; k < 4u; k++) {
-        marks[k] = u32(atomicLoad(&corrections[mask_word(particles[k], params.particle_count)]));
-    }
-    if all(cut == vec4f())
-        || (atomicLoad(&contact_status.crossing_count) > 0u && are_tangled(kind, marks, mark_of(first), mark_of(second))) {
+    let cut = cuts(kind, p, e, pair_thickness(kind, particles), ROUND < DIVISION_ROUNDS - 1u, params.zero);
+    if all(cut == vec4f()) || is_tangled(kind, particles) {
         return;
     }
     for (var k = 0u; k < select(4u, 2u, kind == PARTICLES); k++) {

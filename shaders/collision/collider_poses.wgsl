@@ -25,7 +25,7 @@ fn interpolated(c: Collider, substep: u32) -> Collider {
             travel.rows[k] = vec4f(turned_out_of(start, across, zero), step);
         }
     }
-    let keep = opaque1(c.margin + contact_params.thickness, zero);
+    let keep = opaque1(c.margin + contact_params.largest_thickness, zero);
     let distance = opaque1(length(offset_of(travel)), zero);
     var next = c;
     next.substep = substep + 1u;

@@ -37,10 +37,22 @@ fn second_scale(kind: u32, particles: vec4u) -> vec2f {
     return element_scale(select(particles.yzw, particles.zww, kind == EDGES), select(3u, 2u, kind == EDGES));
 }
 
-// Returns the distance that a pair keeps [m]; `left` and `right` are the contact materials of its elements.
-fn pair_thickness(kind: u32, particles: vec4u, left: u32, right: u32) -> f32 {
-    let first = bitcast<f32>(contact_params.materials[left].x);
-    let second = bitcast<f32>(contact_params.materials[right].x);
+// Returns the first particles of both elements of a pair, which determine their bodies and contact materials.
+fn firsts_of(kind: u32, particles: vec4u) -> vec2u {
+    return vec2u(particles.x, select(particles.y, particles.z, !ONLY_PARTICLES && kind == EDGES));
+}
+
+// Returns the contact materials of the elements of a pair.
+fn pair_materials(kind: u32, particles: vec4u) -> vec2u {
+    let firsts = firsts_of(kind, particles);
+    return vec2u(material_of(contact_particles[firsts.x].w), material_of(contact_particles[firsts.y].w));
+}
+
+// Returns the distance that a pair keeps [m].
+fn pair_thickness(kind: u32, particles: vec4u) -> f32 {
+    let materials = pair_materials(kind, particles);
+    let first = bitcast<f32>(contact_params.materials[materials.x].x);
+    let second = bitcast<f32>(contact_params.materials[materials.y].x);
     if !SCALED {
         return first + second;
     }
@@ -50,8 +62,9 @@ fn pair_thickness(kind: u32, particles: vec4u, left: u32, right: u32) -> f32 {
 }
 
 // Returns static and kinetic friction of a pair.
-fn pair_friction(kind: u32, particles: vec4u, left: u32, right: u32) -> vec2f {
-    let friction = contact_params.friction[left * 16u + right].xy;
+fn pair_friction(kind: u32, particles: vec4u) -> vec2f {
+    let materials = pair_materials(kind, particles);
+    let friction = contact_params.friction[materials.x * 16u + materials.y].xy;
     if !SCALED {
         return friction;
     }

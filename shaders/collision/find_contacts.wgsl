@@ -12,8 +12,8 @@
 @group(0) @binding(6) var<storage, read_write> contacts: array<ActiveContact>;
 // Rows of four words, each row for all particles:
 // - a sum of the corrections in quanta; number of contacts
-// - 1 + the place of the first contact with it as first particle, in even and in odd substeps; mask of the components
-//   that it intersects; the truncation of the last round
+// - 1 + the place of the first contact of a list (see `first_contact`), in even and in odd substeps; mask of the bodies that the
+//   particle intersects; the truncation of the last round
 // - the other sum of the corrections
 @group(0) @binding(7) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
@@ -35,16 +35,13 @@ struct Pair {
 }
 
 fn pair_at(kind: u32, particles: vec4u) -> Pair {
-    let x0 = positions[particles.x].xyz;
     let d0 = displacements[particles.x].xyz;
     var pair: Pair;
+    pair.p = relative_positions(particles);
     for (var k = 1u; k < most_members(); k++) {
-        pair.p[k] = opaque(positions[particles[k]].xyz - x0, params.zero);
         pair.d[k] = opaque(displacements[particles[k]].xyz - d0, params.zero);
     }
-    let first = material_of(contact_particles[particles.x].w);
-    let second = material_of(contact_particles[particles.z].w);
-    pair.thickness = pair_thickness(kind, particles, first, second);
+    pair.thickness = pair_thickness(kind, particles);
     return pair;
 }
 
@@ -56,7 +53,7 @@ fn contact(row: vec4u) {
     if !meeting.is_met {
         return;
     }
-    if keeps_wrong_sides(kind, particles) {
+    if is_tangled(kind, particles) {
         return;
     }
     let overlap = pair.thickness - closest(kind, pair.p, params.zero).distance;
@@ -66,34 +63,30 @@ fn contact(row: vec4u) {
     if overlap > 0.5 * pair.thickness {
         atomicAdd(&contact_status.deep_contacts, 1u);
     }
-    let slot = atomicAdd(&contact_status.contact_count, 1u);
-    if slot >= arrayLength(&contacts) {
-        atomicAdd(&contact_status.lost, 1u);
-        atomicStore(&contact_status.stale, INCOMPLETE);
+    let slot = new_contact();
+    if slot == NO_SLOT {
         return;
-    }
-    var marked = row;
-    for (var k = 0u; k < member_count(kind); k++) {
-        let before = atomicAdd(&corrections[4u * particles[k] + 3u], 1);
-        marked[k] |= select(0u, SETTLES, contacts_of(before) == 0);
     }
     let met = meeting.contact;
     let offset = anchored_offset(row, pair.p, met.normal);
-    let next = u32(atomicExchange(&corrections[first_contact(particles.x, contact_status.now)], i32(slot + 1u)));
+    let next = u32(atomicExchange(&corrections[first_contact(particles, contact_status.now)], i32(slot + 1u)));
+    let marked = counted(row);
     contacts[slot] = ActiveContact(vec4f(met.normal, met.c0), met.weights, marked, offset, next, vec3f(), 0.0, vec3f());
 }
 
-// Returns the word of `corrections` that holds the first contact of a particle.
-fn first_contact(particle: u32, substep: u32) -> u32 {
-    return 4u * (params.particle_count + particle) + (substep & 1u);
+// Returns the word of `corrections` that holds the first contact of the list of a pair. There are as many lists as particles.
+// Both elements select the list, so that it is short even if one of them has contacts with thousands of others.
+fn first_contact(particles: vec4u, substep: u32) -> u32 {
+    return 4u * (params.particle_count + (particles.x + 31u * particles.z) % params.particle_count) + (substep & 1u);
 }
 
-// Limit of the contacts of one first particle that a thread searches.
+// Limit of the contacts of one list that a thread searches. Eight threads together stay below the iterations after which
+// Mesa's llvmpipe ends all loops.
 const LONGEST_LIST = 4096u;
 
 // Returns the tangential offset of the contact points of a pair since they began to stick; 0 for a new contact.
 fn anchored_offset(row: vec4u, p: Four, normal: vec3f) -> vec3f {
-    var next = u32(atomicLoad(&corrections[first_contact(row.x, contact_status.now - 1u)]));
+    var next = u32(atomicLoad(&corrections[first_contact(pair_particles(row), contact_status.now - 1u)]));
     for (var n = 0u; n < LONGEST_LIST && next != 0u; n++) {
         let place = next - 1u;
         let word = anchors[place].next;
@@ -107,16 +100,4 @@ fn anchored_offset(row: vec4u, p: Four, normal: vec3f) -> vec3f {
         next = word & ~SLIDES;
     }
     return vec3f();
-}
-
-// Returns true if a contact would hold intersecting elements on the wrong sides.
-fn keeps_wrong_sides(kind: u32, particles: vec4u) -> bool {
-    if ONLY_PARTICLES || atomicLoad(&contact_status.crossing_count) == 0u {
-        return false;
-    }
-    var marks: vec4u;
-    for (var k = 0u; k < 4u; k++) {
-        marks[k] = u32(atomicLoad(&corrections[mask_word(particles[k], params.particle_count)]));
-    }
-    return are_tangled(kind, marks, mark_of(contact_particles[particles.x]), mark_of(contact_particles[particles.z]));
 }

@@ -1,4 +1,4 @@
-// Lists the pairs of elements that may come nearer than thickness + margin before the next search.
+// Lists the pairs of elements whose distance may fall below `listed_distance` on the predicted paths within the horizon.
 // One thread per element: a particle searches for triangles, and for other particles if it is in no triangle; an edge for
 // edges; a triangle for particles of higher levels.
 // Reads the grids. Appends pairs in any order with an atomic counter; later passes sum integers, so results are
@@ -52,6 +52,7 @@ fn find_pairs(@builtin(global_invocation_id) id: vec3u) {
             lose();
         }
     }
+    // llvmpipe has ended the loop: see MOST_ITERATIONS.
     if types != 0u {
         lose();
     }
@@ -96,23 +97,21 @@ fn list(kind: u32, particles: vec4u, tracked_members: array<TrackedParticle, 4>)
     if share_particle(kind, particles) {
         return;
     }
-    let first = contact_particles[particles.x];
-    let third = contact_particles[particles.z];
-    let left = material_of(first.w);
-    let right = material_of(third.w);
+    let firsts = firsts_of(kind, particles);
+    let first = contact_particles[firsts.x].w;
+    let second = contact_particles[firsts.y].w;
     // Edges without triangles meet each other as edges.
-    let are_cords = kind == PARTICLES && !ONLY_PARTICLES && (first.w & third.w & CORD) != 0u;
-    if are_cords || left == UNTOUCHABLE || right == UNTOUCHABLE
-        || !touch(contact_params.materials[left], contact_params.materials[right])
+    let are_cords = kind == PARTICLES && !ONLY_PARTICLES && (first & second & CORD) != 0u;
+    if are_cords || !touch(contact_params.materials[material_of(first)], contact_params.materials[material_of(second)])
         || are_sewn(kind, particles) {
         return;
     }
-    let thickness = pair_thickness(kind, particles, left, right);
+    let thickness = pair_thickness(kind, particles);
     let bound = approach_of(kind, tracked_members);
-    if !(bound.distance < (thickness + contact_params.margin) + bound.decrease) {
+    if !(bound.distance < listed_distance(thickness) + bound.decrease) {
         return;
     }
-    if (first.w >> 8u) == (third.w >> 8u)
+    if (first >> 8u) == (second >> 8u)
         && rest_distance(kind, particles) < thickness * select(1.0, 1.5, kind == PARTICLES) {
         return;
     }

@@ -23,14 +23,14 @@ fn finish_search(@builtin(global_invocation_id) id: vec3u) {
     contact_status.pair_count = count;
     let crossings = min(atomicLoad(&contact_status.crossing_count), params.particle_count);
     let groups = workgroups(count, WORKGROUP_SIZE);
-    let tangled = workgroups(max(crossings, 1u), WORKGROUP_SIZE);
+    let resolved = workgroups(max(crossings, 1u), WORKGROUP_SIZE);
     for (var index = 0u; index < SEARCH_PASSES; index++) {
         dispatches[3u * index] = 0u;
     }
     dispatches[CONTACTS_SIZE] = groups.x;
     dispatches[CONTACTS_SIZE + 1u] = groups.y;
-    dispatches[RESOLVE_SIZE] = tangled.x;
-    dispatches[RESOLVE_SIZE + 1u] = tangled.y;
+    dispatches[RESOLVE_SIZE] = resolved.x;
+    dispatches[RESOLVE_SIZE + 1u] = resolved.y;
     // At most one contact per pair and two per intersection.
     let solved = workgroups(min(count + 2u * crossings, arrayLength(&contacts)), WORKGROUP_SIZE);
     dispatches[SOLVE_SIZE] = solved.x;

@@ -33,7 +33,7 @@ fn intersections_clear(@builtin(global_invocation_id) id: vec3u) {
     }
 }
 
-// Returns true if an edge and a triangle of one component intersect at rest, or are closer than the thickness.
+// Returns true if an edge and a triangle of one body intersect at rest, or are closer than the thickness.
 fn intersects_at_rest(particles: array<u32, 5>, left: u32, right: u32) -> bool {
     let origin = bitcast<vec3f>(contact_particles[particles[0]].xyz);
     var p: Five;
@@ -67,7 +67,7 @@ fn test(query: Query, other: u32) {
     let second = contact_particles[triangle.x];
     let left = material_of(first.w);
     let right = material_of(second.w);
-    if !edge_crossing(p, params.zero).is_there || left == UNTOUCHABLE || right == UNTOUCHABLE
+    if !edge_crossing(p, params.zero).is_there
         || !touch(contact_params.materials[left], contact_params.materials[right]) {
         return;
     }

@@ -14,7 +14,7 @@ const FARTHEST = 1e30;
 fn is_in_slab(c: Collider, axis: u32, slab: u32) -> bool {
     let travel = c.target_position - c.position;
     let size = abs(c.position) + abs(c.target_position);
-    let near = 1.001 * (min(c.bound, FARTHEST) + c.margin + contact_params.thickness + length(travel));
+    let near = 1.001 * (min(c.bound, FARTHEST) + c.margin + contact_params.largest_thickness + length(travel));
     let reach = vec3f(near) + 1e-5 * size;
     let first = slabs_of(min(c.position, c.target_position) - reach);
     let last = slabs_of(max(c.position, c.target_position) + reach);

@@ -48,18 +48,12 @@ fn resolve_intersections(@builtin(global_invocation_id) id: vec3u) {
     }
     let plane = vec4f(exit / l, opaque1(contact_params.recovery * min(l, 1.0), params.zero));
     for (var end = 0u; end < 2u; end++) {
-        let slot = atomicAdd(&contact_status.contact_count, 1u);
-        if slot >= arrayLength(&contacts) {
-            atomicAdd(&contact_status.lost, 1u);
-            atomicStore(&contact_status.stale, INCOMPLETE);
+        let slot = new_contact();
+        if slot == NO_SLOT {
             continue;
         }
         let particles = vec4u(intersections[row + end], intersections[row + 2u], intersections[row + 3u], intersections[row + 4u]);
-        var marked = pack(CROSSING, particles);
-        for (var k = 0u; k < 4u; k++) {
-            let before = atomicAdd(&corrections[4u * particles[k] + 3u], 1);
-            marked[k] |= select(0u, SETTLES, contacts_of(before) == 0);
-        }
+        let marked = counted(pack(CROSSING, particles));
         let weights = vec4f(1.0, -found.weights);
         contacts[slot] = ActiveContact(plane, weights, marked, vec3f(), 0u, vec3f(), 0.0, vec3f());
     }

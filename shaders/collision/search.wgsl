@@ -95,10 +95,11 @@ fn mean_motion(count: u32) -> vec4f {
         limit = OUTLIER * OUTLIER * mean_square;
     }
     let slow = LEAST_DRIFT * contact_params.margin;
-    let is_slow = contact_params.anchored == 1u && opaque_square(mean, params.zero) < slow * slow;
+    let is_slow = contact_params.holds_particles == 1u && opaque_square(mean, params.zero) < slow * slow;
     return vec4f(select(mean, vec3f(), is_slow), sqrt(mean_square));
 }
 
+// One outlier among 64 samples differs by up to √63 = 7.9 spreads, two differ by at most √31 = 5.6.
 const OUTLIER = 7.0;
 // In margins per substep.
 const LEAST_DRIFT = 0.1;
@@ -133,13 +134,13 @@ fn track(i: u32, drift: vec3f, fast: f32) {
     let travel = select(MOST_TRAVEL, MOST_TRAVEL_IF_FAST, speed > fast);
     let fastest = travel * opaque1(contact_params.margin / f32(new_horizon()), params.zero);
     let limited = opaque(own * opaque1(min(fastest / speed, 1.0), params.zero), params.zero);
-    tracked[i] = rows_of_tracked(TrackedParticle(place, d, limited), contact_params.inverse_quantum);
+    tracked[i] = rows_of_tracked(TrackedParticle(place, d, limited));
 }
 
 // Starts a search; called by one thread.
 fn begin_search(drift: vec3f) {
     contact_status.drift = drift;
-    contact_status.truncation_drift = select(drift, vec3f(), contact_params.anchored == 1u);
+    contact_status.truncation_drift = select(drift, vec3f(), contact_params.holds_particles == 1u);
     contact_status.horizon = new_horizon();
     atomicStore(&contact_status.found_count, 0u);
     if atomicLoad(&contact_status.stale) == INCOMPLETE {

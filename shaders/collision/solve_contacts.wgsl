@@ -85,7 +85,7 @@ fn solve(place: u32, own: ActiveContact, particles: vec4u, motion: vec3f, weight
     let depth = opaque1(own.plane.w - along, params.zero);
     let pressing = opaque1(own.normal_lambda + opaque1(depth * step, params.zero), params.zero);
     let normal_lambda = max(opaque1(pressing + carried_along, params.zero), 0.0);
-    let friction = friction_between(kind, particles);
+    let friction = pair_friction(kind, particles);
     let slip = opaque(own.offset + opaque(motion - opaque(normal * along, params.zero), params.zero), params.zero);
     let holding = opaque(own.friction_lambda - opaque(slip * step, params.zero), params.zero);
     let sticking = opaque(holding + carried_across, params.zero);
@@ -167,13 +167,6 @@ fn corrected(particle: u32) -> vec3f {
     return opaque(displacements[particle].xyz + opaque(vec3f(sum) * contact_params.quantum, params.zero), params.zero);
 }
 
-// Returns static and kinetic friction of a pair.
-fn friction_between(kind: u32, particles: vec4u) -> vec2f {
-    let left = material_of(contact_particles[particles.x].w);
-    let right = material_of(contact_particles[particles.z].w);
-    return pair_friction(kind, particles, left, right);
-}
-
 // Returns the friction anchor for the next substep. `largest` is the offset that friction at its limit holds [m]: the
 // anchor of a contact that slides moves along.
 fn anchor_of(own: ActiveContact, particles: vec4u, slides: bool, largest: f32) -> FrictionAnchor {
@@ -181,11 +174,7 @@ fn anchor_of(own: ActiveContact, particles: vec4u, slides: bool, largest: f32) -
         let share = min(opaque1(largest / max(length(own.offset), 1e-30), params.zero), 1.0);
         return FrictionAnchor(without_marks(own.pair), own.weights, own.offset * share, own.next | SLIDES);
     }
-    let x0 = positions[particles.x].xyz;
-    var p: Four;
-    for (var k = 1u; k < most_members(); k++) {
-        p[k] = opaque(positions[particles[k]].xyz - x0, params.zero);
-    }
-    let offset = opaque(own.offset - weighted_sum(own.weights, p, params.zero), params.zero);
+    let moved = weighted_sum(own.weights, relative_positions(particles), params.zero);
+    let offset = opaque(own.offset - moved, params.zero);
     return FrictionAnchor(without_marks(own.pair), own.weights, offset, own.next);
 }

@@ -1,5 +1,5 @@
 // Marks the pair list as expired if its horizon has ended, or if a particle deviates from its predicted path by more
-// than half the margin. Along the predicted paths, unlisted pairs stay thickness + margin apart.
+// than half the margin. Along the predicted paths, unlisted pairs stay at least thickness + margin apart.
 // One thread per particle. Reads positions, displacements and tracked particles. Writes the contact count of its own
 // particle, and on surfaces, after an incomplete list, its displacement. The first thread that finds the list expired
 // writes the dispatch sizes of the search.
@@ -15,9 +15,6 @@
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
 // Indirect dispatches of the search: see shaders/common/contacts.wgsl.
 @group(0) @binding(8) var<storage, read_write> dispatches: array<u32>;
-
-// True if contacts of some particles are disabled.
-override SOME_UNTOUCHABLE: bool = true;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn validate_pairs(@builtin(global_invocation_id) id: vec3u) {
@@ -35,7 +32,7 @@ fn validate_pairs(@builtin(global_invocation_id) id: vec3u) {
     if !ONLY_PARTICLES && atomicLoad(&contact_status.stale) == INCOMPLETE {
         limit_displacement(i);
     }
-    var is_stale = is_expired(i) && (!SOME_UNTOUCHABLE || material_of(contact_particles[i].w) != UNTOUCHABLE);
+    var is_stale = is_expired(i) && collides(i);
     if i == 0u {
         // The host may have marked the list.
         is_stale = is_stale || atomicLoad(&contact_status.stale) != HOLDS;
@@ -75,6 +72,12 @@ fn clear_contact_list(i: u32) {
     } else {
         corrections[params.particle_count + i].x = 0;
     }
+}
+
+// Returns true if an element with this particle can collide with another.
+fn collides(i: u32) -> bool {
+    let material = material_of(contact_particles[i].w);
+    return material != UNTOUCHABLE && contact_params.materials[min(material, 15u)].w == 1u;
 }
 
 // Returns true if the list has expired for a particle at the end of this substep or at its start. Contacts may have

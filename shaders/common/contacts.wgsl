@@ -10,15 +10,18 @@ struct ContactParams {
     quantum: f32,
     inverse_quantum: f32,
     most_quanta: f32,
-    thickness: f32,
+    largest_thickness: f32,
     table_size: u32,
     inverse_level_radius: f32,
-    anchored: u32,
+    holds_particles: u32,
     sphere_first: u32,
     particle_end: u32,
     edge_end: u32,
     element_end: u32,
-    // half the thickness (bits), groups, mask of touched groups, 0
+    prediction_quantum: f32,
+    inverse_prediction_quantum: f32,
+    padding: vec2u,
+    // half the thickness (bits), groups, mask of touched groups, 1 if an element of it can collide
     materials: array<vec4u, 16>,
     // by pair of materials: static and kinetic friction, restitution, 0
     friction: array<vec4f, 256>,
@@ -70,7 +73,7 @@ struct ContactStatus {
     drift: vec3f,
     // Substeps since the start.
     now: u32,
-    // Truncation shortens displacements relative to this: the drift, or 0 if `ContactParams::anchored` is 1.
+    // Truncation shortens displacements relative to this: the drift, or 0 if `ContactParams::holds_particles` is 1.
     truncation_drift: vec3f,
     // HOLDS, EXPIRED, RESET or INCOMPLETE: the state of the pair list.
     stale: atomic<u32>,
@@ -106,7 +109,7 @@ struct ContactStatus {
 }
 
 // Indirect dispatches, three words each: one per `SearchPass` (src/schedule/plan.rs); find_contacts and
-// build_division_planes; resolve_intersections; solve_contacts and apply_corrections.
+// build_division_planes; resolve_intersections; solve_contacts, apply_corrections and note_contacts.
 const SEARCH_PASSES = 4u;
 const CONTACTS_SIZE = 3u * SEARCH_PASSES;
 const RESOLVE_SIZE = CONTACTS_SIZE + 3u;

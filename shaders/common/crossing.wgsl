@@ -6,20 +6,19 @@ alias Five = array<vec3f, 5>;
 // Marks an edge without a second triangle, in place of the opposite vertex.
 const NO_WING = 0xffffffffu;
 
-// Returns the component of a particle as one of 32 bits, from its row of contact_particles. A component is a body of
-// the scene, or particles that constraints connect. Two components may share a bit. Counterpart: `mark` in
-// src/collision/crossing.rs.
+// Returns the body of a particle as one of 32 bits, from its row of contact_particles. Two bodies may share a bit.
+// Counterpart: `mark` in src/collision/crossing.rs.
 fn mark_of(row: vec4u) -> u32 {
     return 1u << (((row.w >> 8u) * 2654435769u) >> 27u);
 }
 
-// Returns the word of `corrections` that holds the marks of the components that a particle intersects: see
+// Returns the word of `corrections` that holds the marks of the bodies that a particle intersects: see
 // shaders/collision/find_contacts.wgsl.
 fn mask_word(particle: u32, particle_count: u32) -> u32 {
     return 4u * (particle_count + particle) + 2u;
 }
 
-// Returns true if both elements of a pair have a particle that intersects the component of the other. `marks` are the
+// Returns true if both elements of a pair have a particle that intersects the body of the other. `marks` are the
 // marks of the four particles. Contacts between them would hold the particles on the wrong sides.
 fn are_tangled(kind: u32, marks: vec4u, first: u32, second: u32) -> bool {
     if kind == EDGES {

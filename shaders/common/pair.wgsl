@@ -30,11 +30,11 @@ struct ActiveContact {
     // n and c₀.
     plane: vec4f,
     weights: vec4f,
-    // Particles and kind, as `pack`, with SETTLES.
+    // Particles and kind, as `pack`, with APPLIES.
     pair: vec4u,
     // Tangential offset of the contact points since they began to stick [m].
     offset: vec3f,
-    // 1 + the place of the next contact with the same first particle, or 0.
+    // 1 + the place of the next contact of the same list, or 0; see `first_contact` in find_contacts.wgsl.
     next: u32,
     // Multipliers of friction and of the normal constraint [kg m].
     friction_lambda: vec3f,
@@ -85,14 +85,14 @@ fn pair_kind(row: vec4u) -> u32 {
 
 // Flag in the row of a contact, beside a particle: this contact applies the corrections of the particle. Particle
 // indices are below 2²⁸, see LEVEL_SHIFT.
-const SETTLES = 0x20000000u;
+const APPLIES = 0x20000000u;
 
 fn without_marks(row: vec4u) -> vec4u {
-    return row & vec4u(~SETTLES);
+    return row & vec4u(~APPLIES);
 }
 
 fn pair_particles(row: vec4u) -> vec4u {
-    return row & vec4u(SETTLES - 1u);
+    return row & vec4u(APPLIES - 1u);
 }
 
 fn closest(kind: u32, p: Four, zero: u32) -> Closest {
@@ -176,9 +176,10 @@ fn edges(p: Four, zero: u32) -> Closest {
     let c = opaque1(dot(d1, r), zero);
     let ae = opaque1(a * e, zero);
     let square = ae - opaque1(b * b, zero);
-    let crossing = square > 1e-4 * ae;
+    // The sine of the angle between the edges is above 0.01. Below, their cross product is mostly rounding.
+    let oblique = square > 1e-4 * ae;
     var s = 0.5;
-    if crossing {
+    if oblique {
         s = clamp((opaque1(b * f, zero) - opaque1(c * e, zero)) / square, 0.0, 1.0);
     }
     var t = 0.0;
@@ -197,7 +198,7 @@ fn edges(p: Four, zero: u32) -> Closest {
     let weights = vec4f(1.0 - s, s, t - 1.0, -t);
     let difference = opaque(r + opaque(d1 * s, zero), zero) - opaque(d2 * t, zero);
     let inside = s > 0.0 && s < 1.0 && t > 0.0 && t < 1.0;
-    if !(crossing && inside) {
+    if !(oblique && inside) {
         return apart(difference, weights);
     }
     let cross_ = cross_product(d1, d2, zero);
@@ -222,7 +223,7 @@ fn approach(kind: u32, d: Four) -> f32 {
 // Iterations of conservative advancement.
 const MOST_ADVANCES_OF_PAIR = 10u;
 
-// Elements are in contact if their gap exceeds the thickness by at most this share of it. The solve leaves gaps of this
+// Elements are in contact if their distance exceeds the thickness by at most this share of it. The solve leaves gaps of this
 // size, and a contact that ended would lose its friction anchor.
 const SLACK_OF_PAIR = 0.05;
 
@@ -306,6 +307,10 @@ fn left_after(left: f32, cut: i32, zero: u32) -> f32 {
 // apart along its motion is not truncated. Counterpart: src/collision/pair.rs.
 fn cuts(kind: u32, p: Four, e: Four, thickness: f32, excused: bool, zero: u32) -> vec4f {
     var near = closest(kind, p, zero);
+    // Elements that start at one point have no sides.
+    if near.distance == 0.0 {
+        return vec4f();
+    }
     let normal = opaque(near.normal, zero);
     // The first element lies above the plane, from `lowest` up; the second lies below.
     let seconds = select(1u, 2u, kind == EDGES);

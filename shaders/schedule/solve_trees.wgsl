@@ -8,8 +8,8 @@
 @group(0) @binding(6) var<storage, read> trees: array<vec4u>;
 @group(0) @binding(7) var<storage, read_write> nodes: array<vec4f>;
 
-// Rows of a node: n, b; length, α̃/(1 + γ), λ, Δλ; k, 1/s, inverse masses of the child with its factor and of the parent;
-// q; r; A, then V; g; Δx of the child.
+// Rows of a node: n, b; length or −1 of a weld, α̃/(1 + γ), λ, Δλ; k, 1/s, inverse masses of the child with its factor and of the parent;
+// q; r; A, then V; g; Δx of the child. Of a weld, q and r are the diagonal of S⁻¹ and the elements beside it.
 const SIZES = 1u;
 const WEIGHTS = 2u;
 const Q = 3u;
@@ -46,6 +46,18 @@ fn across(n: vec3f, v: vec3f) -> vec3f {
     return opaque(v - opaque(n * dot(n, v), span.zero), span.zero);
 }
 
+// Returns true for a weld, a distance of rest length 0. WELDS is true if the kind is `Distance`.
+fn is_weld(node: u32) -> bool {
+    return WELDS && nodes[TREE_ROWS * node + SIZES].x < 0.0;
+}
+
+// Returns the vector b n + V g of a weld.
+fn weld_gap(node: u32) -> vec3f {
+    let head = nodes[TREE_ROWS * node];
+    let carried = times_symmetric(matrix_of(node), row_of(node, G), span.zero);
+    return opaque(opaque(head.xyz * head.w, span.zero) + carried, span.zero);
+}
+
 // Evaluates a link at the current positions.
 fn evaluate_node(place: u32, node: u32, row: vec4u) {
     let record = load(place);
@@ -69,8 +81,12 @@ fn evaluate_node(place: u32, node: u32, row: vec4u) {
     let b = material.factor
         * ((-evaluation.c - material.alpha_tilde * lambda - material.gamma * travel) / (1.0 + material.gamma));
     let apart = opaque(relative - above_displacement, span.zero);
-    let length = sqrt(dot(apart, apart));
-    let stiffness = select(abs(last) / length, 0.0, all(n == vec3f()));
+    var length = sqrt(dot(apart, apart));
+    var stiffness = select(abs(last) / length, 0.0, all(n == vec3f()));
+    if WELDS && bitcast<f32>(word(record, ARITY + 1u)) == 0.0 {
+        length = -1.0;
+        stiffness = 0.0;
+    }
     let alpha = material.alpha_tilde / (1.0 + material.gamma);
     let at = TREE_ROWS * node;
     nodes[at] = vec4f(n, b);
@@ -82,12 +98,12 @@ fn evaluate_node(place: u32, node: u32, row: vec4u) {
 fn stiffen(node: u32) {
     let at = TREE_ROWS * node;
     let sizes = nodes[at + SIZES];
-    if any(nodes[at].xyz != vec3f()) {
+    if any(nodes[at].xyz != vec3f()) && !is_weld(node) {
         nodes[at + WEIGHTS].x = max(nodes[at + WEIGHTS].x, abs(sizes.z + sizes.w) / sizes.x);
     }
 }
 
-// Computes V, q, r and 1/s of a node and adds its contributions to A and g of its parent.
+// Computes V, q, r and 1/s of a node, of a weld V and S⁻¹, and adds its contributions to A and g of its parent.
 fn eliminate_node(node: u32, parent: u32, top: ptr<function, Symmetric>, top_g: ptr<function, vec3f>) {
     let at = TREE_ROWS * node;
     let head = nodes[at];
@@ -101,21 +117,39 @@ fn eliminate_node(node: u32, parent: u32, top: ptr<function, Symmetric>, top_g: 
     if weights.z > 0.0 {
         v = inverse_symmetric(own, vec3f(), span.zero);
     }
-    let q = times_symmetric(v, n, span.zero);
-    let r = opaque(n - opaque(across(n, q) * k, span.zero), span.zero);
-    let along = dot(n, q);
-    let s = max(nodes[at + SIZES].y + along, LEAST_LEAF * weights.w);
-    let inverse_s = select(0.0, 1.0 / s, s > 0.0 && any(n != vec3f()));
-    nodes[at + WEIGHTS].y = inverse_s;
     set_matrix(node, v);
-    set_row(node, Q, q);
-    set_row(node, R, r);
     var matrix = *top;
     var g_above = *top_g;
     if parent != ROOT {
         matrix = matrix_of(parent);
         g_above = row_of(parent, G);
     }
+    if is_weld(node) {
+        let least = vec3f(LEAST_LEAF * weights.w);
+        let softened = Symmetric(max(v.diagonal + nodes[at + SIZES].y, least), v.beside);
+        let inverse = inverse_symmetric(softened, vec3f(), span.zero);
+        set_row(node, Q, inverse.diagonal);
+        set_row(node, R, inverse.beside);
+        matrix.diagonal = opaque(matrix.diagonal + inverse.diagonal, span.zero);
+        matrix.beside = opaque(matrix.beside + inverse.beside, span.zero);
+        g_above = opaque(g_above + times_symmetric(inverse, weld_gap(node), span.zero), span.zero);
+        if parent != ROOT {
+            set_matrix(parent, matrix);
+            set_row(parent, G, g_above);
+        } else {
+            *top = matrix;
+            *top_g = g_above;
+        }
+        return;
+    }
+    let q = times_symmetric(v, n, span.zero);
+    let r = opaque(n - opaque(across(n, q) * k, span.zero), span.zero);
+    let along = dot(n, q);
+    let s = max(nodes[at + SIZES].y + along, LEAST_LEAF * weights.w);
+    let inverse_s = select(0.0, 1.0 / s, s > 0.0 && any(n != vec3f()));
+    nodes[at + WEIGHTS].y = inverse_s;
+    set_row(node, Q, q);
+    set_row(node, R, r);
     // k P − k² P V P, with P V P = V − n qᵀ − q nᵀ + (n·q) n nᵀ.
     let square = opaque1(k * k, span.zero);
     let added = opaque(vec3f(k) - opaque(v.diagonal * square, span.zero), span.zero);
@@ -143,6 +177,16 @@ fn substitute_node(node: u32, above: vec3f) -> vec2f {
     let n = head.xyz;
     let weights = nodes[at + WEIGHTS];
     let g = row_of(node, G);
+    if is_weld(node) {
+        let inverse = Symmetric(row_of(node, Q), row_of(node, R));
+        let impulse = times_symmetric(inverse, opaque(weld_gap(node) - above, span.zero), span.zero);
+        // The change to its magnitude; a weld pulls.
+        let lambda = nodes[at + SIZES].z;
+        let sum = opaque(opaque(n * lambda, span.zero) + impulse, span.zero);
+        nodes[at + SIZES].w = -sqrt(dot(sum, sum)) - lambda;
+        set_row(node, SHIFT, times_symmetric(matrix_of(node), opaque(g - impulse, span.zero), span.zero));
+        return vec2f();
+    }
     let left = opaque1(opaque1(head.w + dot(row_of(node, Q), g), span.zero) - dot(row_of(node, R), above), span.zero);
     let delta = opaque1(left * weights.y, span.zero);
     nodes[at + SIZES].w = delta;

@@ -33,7 +33,6 @@ impl Default for ContactMaterial {
 }
 
 impl ContactMaterial {
-    #[cfg(feature = "scene-file")]
     pub(crate) fn collides_with(&self, other: &Self) -> bool {
         self.groups & other.touches != 0 && other.groups & self.touches != 0
     }

@@ -61,23 +61,21 @@ pub(crate) fn unpack(row: [u32; 4]) -> (PairKind, [u32; 4]) {
     (kind, [a, b, c, d & 0x3fff_ffff])
 }
 
-/// The normal if both points coincide.
-const ANYWHERE: Vec3 = Vec3::Y;
-
 pub(crate) fn closest(kind: PairKind, p: [Vec3; 4]) -> Closest {
     match kind {
-        PairKind::Particles => apart(p[0] - p[1], Vec4::new(1.0, -1.0, 0.0, 0.0), ANYWHERE),
+        PairKind::Particles => apart(p[0] - p[1], Vec4::new(1.0, -1.0, 0.0, 0.0)),
         PairKind::VertexTriangle | PairKind::Crossing => vertex_triangle(p),
         PairKind::Edges => edges(p),
     }
 }
 
-fn apart(difference: Vec3, weights: Vec4, otherwise: Vec3) -> Closest {
+/// Two points. If they coincide, the normal is arbitrary.
+fn apart(difference: Vec3, weights: Vec4) -> Closest {
     let l = length(difference);
     if l > 0.0 {
         return Closest { normal: difference / l, distance: l, weights };
     }
-    Closest { normal: otherwise, distance: 0.0, weights }
+    Closest { normal: Vec3::Y, distance: 0.0, weights }
 }
 
 /// Vertex p₀ against triangle p₁ p₂ p₃ (Ericson 2005, *Real-Time Collision Detection*, §5.1.5). If the closest point is
@@ -85,34 +83,33 @@ fn apart(difference: Vec3, weights: Vec4, otherwise: Vec3) -> Closest {
 fn vertex_triangle(p: [Vec3; 4]) -> Closest {
     let [ab, ac, ap] = [p[2] - p[1], p[3] - p[1], p[0] - p[1]];
     let (d1, d2) = (dot(ab, ap), dot(ac, ap));
-    let corner = |difference: Vec3, weights| apart(difference, weights, ANYWHERE);
     if d1 <= 0.0 && d2 <= 0.0 {
-        return corner(ap, Vec4::new(1.0, -1.0, 0.0, 0.0));
+        return apart(ap, Vec4::new(1.0, -1.0, 0.0, 0.0));
     }
     let bp = p[0] - p[2];
     let (d3, d4) = (dot(ab, bp), dot(ac, bp));
     if d3 >= 0.0 && d4 <= d3 {
-        return corner(bp, Vec4::new(1.0, 0.0, -1.0, 0.0));
+        return apart(bp, Vec4::new(1.0, 0.0, -1.0, 0.0));
     }
     let cp = p[0] - p[3];
     let (d5, d6) = (dot(ab, cp), dot(ac, cp));
     if d6 >= 0.0 && d5 <= d6 {
-        return corner(cp, Vec4::new(1.0, 0.0, 0.0, -1.0));
+        return apart(cp, Vec4::new(1.0, 0.0, 0.0, -1.0));
     }
     let vc = d1 * d4 - d3 * d2;
     if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
         let t = d1 / (d1 - d3);
-        return corner(ap - ab * t, Vec4::new(1.0, t - 1.0, -t, 0.0));
+        return apart(ap - ab * t, Vec4::new(1.0, t - 1.0, -t, 0.0));
     }
     let vb = d5 * d2 - d1 * d6;
     if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
         let t = d2 / (d2 - d6);
-        return corner(ap - ac * t, Vec4::new(1.0, t - 1.0, 0.0, -t));
+        return apart(ap - ac * t, Vec4::new(1.0, t - 1.0, 0.0, -t));
     }
     let va = d3 * d6 - d5 * d4;
     if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
         let t = (d4 - d3) / ((d4 - d3) + (d5 - d6));
-        return corner(bp - (p[3] - p[2]) * t, Vec4::new(1.0, 0.0, t - 1.0, -t));
+        return apart(bp - (p[3] - p[2]) * t, Vec4::new(1.0, 0.0, t - 1.0, -t));
     }
     let sum = va + vb + vc;
     let (v, w) = (vb / sum, vc / sum);
@@ -120,7 +117,7 @@ fn vertex_triangle(p: [Vec3; 4]) -> Closest {
     let normal = ab.cross(ac);
     let l = length(normal);
     if l == 0.0 {
-        return corner(ap, Vec4::new(1.0, -1.0, 0.0, 0.0));
+        return apart(ap, Vec4::new(1.0, -1.0, 0.0, 0.0));
     }
     let normal = normal / l;
     let height = dot(normal, ap);
@@ -135,8 +132,9 @@ fn edges(p: [Vec3; 4]) -> Closest {
     let (a, e, f) = (dot(d1, d1), dot(d2, d2), dot(d2, r));
     let (b, c) = (dot(d1, d2), dot(d1, r));
     let square = a * e - b * b;
-    let crossing = square > 1e-4 * (a * e);
-    let mut s = if crossing { ((b * f - c * e) / square).clamp(0.0, 1.0) } else { 0.5 };
+    // The sine of the angle between the edges is above 0.01. Below, their cross product is mostly rounding.
+    let oblique = square > 1e-4 * (a * e);
+    let mut s = if oblique { ((b * f - c * e) / square).clamp(0.0, 1.0) } else { 0.5 };
     let mut t = if e > 0.0 { (b * s + f) / e } else { 0.0 };
     if !(0.0..=1.0).contains(&t) {
         t = t.clamp(0.0, 1.0);
@@ -145,8 +143,8 @@ fn edges(p: [Vec3; 4]) -> Closest {
     let weights = Vec4::new(1.0 - s, s, t - 1.0, -t);
     let difference = (r + d1 * s) - d2 * t;
     let inside = s > 0.0 && s < 1.0 && t > 0.0 && t < 1.0;
-    if !(crossing && inside) {
-        return apart(difference, weights, ANYWHERE);
+    if !(oblique && inside) {
+        return apart(difference, weights);
     }
     let normal = d1.cross(d2);
     let normal = normal / length(normal);
@@ -171,7 +169,7 @@ const MOST_ADVANCES: u32 = 10;
 
 /// Elements are in contact if their gap exceeds the thickness by at most this share of it. The solve leaves gaps of this
 /// size, and a contact that ended would lose its friction anchor.
-const SLACK: f32 = 0.05;
+pub(crate) const SLACK: f32 = 0.05;
 
 fn on_the_way(p: [Vec3; 4], d: [Vec3; 4], time: f32) -> [Vec3; 4] {
     std::array::from_fn(|k| p[k] + d[k] * time)
@@ -222,6 +220,10 @@ const FLOOR: f32 = 0.02;
 /// iterations of [`crate::schedule::plan::Pass::BuildDivisionPlanes`].
 pub(crate) fn cuts(kind: PairKind, p: [Vec3; 4], e: [Vec3; 4], thickness: f32, excused: bool) -> Option<[f32; 4]> {
     let start = closest(kind, p);
+    // Elements that start at one point have no sides.
+    if start.distance == 0.0 {
+        return None;
+    }
     // The first element lies above the plane, from `lowest` upwards, the second one below.
     let seconds = if kind == PairKind::Edges { 2 } else { 1 };
     let members = if kind == PairKind::Particles { 2 } else { 4 };

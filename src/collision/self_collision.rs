@@ -17,7 +17,8 @@ pub(crate) const HEAVY_BALL: f32 = 0.4;
 pub struct SelfCollision {
     /// The elements that collide.
     pub level: SelfCollisionLevel,
-    /// Margin of the search in thicknesses, 0.05 to 10. A greater margin makes searches rarer and lists longer.
+    /// Margin of the search, 0.05 to 10, in thicknesses: in multiples of the geometric mean of those of all particles, without
+    /// their scales. A greater margin makes searches rarer and lists longer.
     pub margin: f32,
     /// Sweeps over the contacts per substep, 1 to 64. `None`: 4 between particles, 6 between surfaces, and 10 if the scene
     /// has shape matching, since stacks of rigid bodies rock for seconds with fewer.

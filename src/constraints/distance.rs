@@ -49,6 +49,11 @@ impl Kind for Distance {
     }
 }
 
+/// True if the rest length is 0: both particles are one point.
+pub(crate) fn is_weld(parameters: &[u32]) -> bool {
+    f32::from_bits(parameters[0]) == 0.0
+}
+
 fn evaluate(parameters: &[u32], p: &[Vec3], grad: &mut [Vec3]) -> f32 {
     let rest_length = f32::from_bits(parameters[0]);
     let (length, n) = span(p);

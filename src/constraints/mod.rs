@@ -64,6 +64,7 @@ pub use bend_twist::BendTwist;
 pub(crate) use bend_twist::check_unit;
 pub use cosine_bend::CosineBend;
 pub use distance::Distance;
+pub(crate) use distance::is_weld;
 pub use distance_limit::{DistanceLimit, Limit};
 pub use group::Group;
 pub use hinge::Hinge;

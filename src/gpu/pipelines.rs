@@ -10,7 +10,7 @@ use super::stage::Slot::{Read, Span, Uniform, Write};
 use super::stage::{SIZE, Slot, Stage, WORKGROUP_SIZE, flag};
 use super::store::PipelineStore;
 use super::tiles;
-use crate::constraints::{Function, KindInfo, Measure, group};
+use crate::constraints::{Distance, Function, Kind, KindInfo, Measure, group};
 use crate::schedule::clusters;
 use crate::schedule::compiled::CompiledScene;
 use crate::schedule::compiled_kind::CompiledKind;
@@ -280,8 +280,9 @@ fn projection(info: &KindInfo, parts: &[&str]) -> String {
 fn tree_constants(kind: &CompiledKind) -> String {
     format!(
         "const TREES = {}u;\nconst TREE_ROWS = {TREE_ROWS}u;\nconst ROOT = {ROOT}u;\nconst ROUNDS = {ROUNDS}u;\n\
-         const MOST_TURN = {MOST_TURN:?};\nconst LEAST_LEAF = {LEAST_LEAF:?};\n",
-        kind.trees.rows.len()
+         const MOST_TURN = {MOST_TURN:?};\nconst LEAST_LEAF = {LEAST_LEAF:?};\nconst WELDS = {};\n",
+        kind.trees.rows.len(),
+        std::ptr::eq(kind.info, Distance::INFO)
     )
 }
 

@@ -245,7 +245,7 @@ impl Reference {
             let (start, end) = (after(row.substep), after(row.substep + 1));
             let [frame, travel] = ColliderFrame::between(start, end);
             (row.frame, row.travel) = (frame, if row.flags & MOVING == 0 { ColliderFrame::default() } else { travel });
-            row.near = (row.bound + (row.margin + params.thickness)) + length(row.travel.offset());
+            row.near = (row.bound + (row.margin + params.largest_thickness)) + length(row.travel.offset());
             row.surface_step = end.turned_out_of(Vec3::from(row.surface_velocity) * self.params.h).into();
             row.substep += 1;
         }

@@ -24,7 +24,7 @@ impl ContactSide {
 }
 
 /// The particles of both elements of a pair.
-fn sides(kind: PairKind, particles: &[u32; 4]) -> [&[u32]; 2] {
+pub(super) fn sides(kind: PairKind, particles: &[u32; 4]) -> [&[u32]; 2] {
     match kind {
         PairKind::Particles => [&particles[..1], &particles[1..2]],
         PairKind::VertexTriangle | PairKind::Crossing => [&particles[..1], &particles[1..]],
@@ -47,20 +47,21 @@ impl Reference {
     /// Distance at which the elements of a pair are kept \[m\].
     pub(super) fn thickness(&self, kind: PairKind, particles: [u32; 4]) -> f32 {
         let [first, second] = sides(kind, &particles);
-        self.radius(particles[0], first) + self.radius(particles[2], second)
+        self.radius(first) + self.radius(second)
     }
 
-    /// Half the thickness of an element \[m\], with the contact material of a particle of it.
-    pub(super) fn radius(&self, particle: u32, element: &[u32]) -> f32 {
-        let material = self.controls.compiled.contact_elements.material(particle);
+    /// Half the thickness of an element \[m\], which has the contact material of its first particle.
+    pub(super) fn radius(&self, element: &[u32]) -> f32 {
+        let material = self.controls.compiled.contact_elements.material(element[0]);
         self.contact_params.radius(material) * self.controls.scene.mean_scale(element).thickness
     }
 
     /// Static and kinetic friction of the elements of a pair.
     pub(super) fn pair_friction(&self, kind: PairKind, particles: [u32; 4]) -> [f32; 2] {
-        let material = |particle| self.controls.compiled.contact_elements.material(particle);
-        let [statics, kinetic, ..] = self.contact_params.friction(material(particles[0]), material(particles[2]));
-        let [first, second] = sides(kind, &particles).map(|side| self.controls.scene.mean_scale(side).friction);
+        let material = |element: &[u32]| self.controls.compiled.contact_elements.material(element[0]);
+        let elements = sides(kind, &particles);
+        let [statics, kinetic, ..] = self.contact_params.friction(material(elements[0]), material(elements[1]));
+        let [first, second] = elements.map(|element| self.controls.scene.mean_scale(element).friction);
         let factor = (first * second).sqrt();
         [statics * factor, kinetic * factor]
     }

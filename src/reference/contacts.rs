@@ -308,7 +308,7 @@ impl Reference {
 
     /// The displacement relative to which truncation shortens displacements.
     fn truncation_drift(&self) -> Vec3 {
-        if self.contact_params.anchored == 1 { Vec3::ZERO } else { self.contacts.drift }
+        if self.contact_params.holds_particles == 1 { Vec3::ZERO } else { self.contacts.drift }
     }
 
     /// The displacement of a particle relative to the drift of truncation, truncated by the rounds before `round`.

@@ -1,6 +1,7 @@
 //! Intersections at the end of a step: the passes that find and resolve them.
 
 use super::Reference;
+use super::contact_sides::sides;
 use super::contacts::ActiveContact;
 use crate::collision::crossing::{NO_WING, edge_crossing, exit_direction, mark, push};
 use crate::collision::pair::{Contact, PairKind, closest, pack};
@@ -12,11 +13,11 @@ impl Reference {
     /// True if the elements of a pair take part in intersections with each other's bodies. A contact would keep them on
     /// the wrong sides.
     pub(super) fn is_tangled(&self, kind: PairKind, particles: [u32; 4]) -> bool {
-        let seconds = if kind == PairKind::Edges { 2 } else { 1 };
         let contact_elements = &self.controls.compiled.contact_elements;
-        let marks = |particles: &[u32]| particles.iter().fold(0, |marks, &i| marks | self.contacts.tangled[i as usize]);
-        marks(&particles[..seconds]) & mark(contact_elements.body(particles[2])) != 0
-            && marks(&particles[seconds..]) & mark(contact_elements.body(particles[0])) != 0
+        let [first, second] = sides(kind, &particles);
+        let marks = |element: &[u32]| element.iter().fold(0, |marks, &i| marks | self.contacts.tangled[i as usize]);
+        marks(first) & mark(contact_elements.body(second[0])) != 0
+            && marks(second) & mark(contact_elements.body(first[0])) != 0
     }
 
     /// Finds the edges that pass through triangles.
@@ -80,7 +81,7 @@ impl Reference {
         let [a, b, c, d, e] = particles;
         let p = particles.map(|i| contact_elements.rest(i) - contact_elements.rest(a));
         let near = [p[0], p[1]].map(|end| closest(PairKind::VertexTriangle, [end, p[2], p[3], p[4]]).distance);
-        let thickness = self.radius(a, &[a, b]) + self.radius(c, &[c, d, e]);
+        let thickness = self.radius(&[a, b]) + self.radius(&[c, d, e]);
         edge_crossing(p).is_some() || near[0].min(near[1]) < thickness
     }
 

@@ -12,7 +12,6 @@ mod pairs;
 
 use super::Reference;
 use crate::geometry::vector::{dot, length};
-use crate::schedule::contacts::UNTOUCHABLE;
 use crate::sim::contact_params::{
     FAST, LEAST_DRIFT, MOST_SUBSTEPS, MOST_TRAVEL, MOST_TRAVEL_IF_FAST, OUTLIER, WAS_CUT,
 };
@@ -63,7 +62,7 @@ impl Reference {
         if self.contacts.stale == Staleness::Incomplete && self.contact_params.level == 2 {
             self.limit_displacement(i);
         }
-        if self.controls.compiled.contact_elements.material(i as u32) == UNTOUCHABLE {
+        if !self.contact_params.collides(self.controls.compiled.contact_elements.material(i as u32)) {
             return;
         }
         let (x, d) = (self.positions[i], self.displacements[i]);
@@ -160,7 +159,7 @@ impl Reference {
             (limit, drift) = (OUTLIER * OUTLIER * mean_square, mean);
         }
         let slow = LEAST_DRIFT * self.contact_params.margin;
-        if self.contact_params.anchored == 1 && dot(drift, drift) < slow * slow {
+        if self.contact_params.holds_particles == 1 && dot(drift, drift) < slow * slow {
             drift = Vec3::ZERO;
         }
         Motion { drift, spread: mean_square.sqrt() }

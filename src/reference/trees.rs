@@ -2,6 +2,7 @@
 
 use super::Reference;
 use crate::constraints::xpbd::ScaledMaterial;
+use crate::constraints::{Distance, Kind, is_weld};
 use crate::geometry::vector::{Symmetric, add_outer, dot, inverse_symmetric, length, times_symmetric};
 use crate::schedule::compiled_kind::CompiledKind;
 use crate::schedule::trees::{LEAST_LEAF, MOST_TURN, ROOT, ROUNDS};
@@ -31,8 +32,10 @@ pub(super) struct Node {
     stiffness: f32,
     /// 1/s; 0 for a link that moves nothing.
     inverse_s: f32,
+    /// Of a weld: the diagonal of S⁻¹, and the elements beside it.
     q: Vec3,
     r: Vec3,
+    is_weld: bool,
     /// A of the child, then V.
     matrix: Symmetric,
     g: Vec3,
@@ -96,11 +99,12 @@ impl Reference {
         let travel = dot(n, above_displacement - displacement);
         let b = relaxation * ((-c - alpha_tilde * lambda - gamma * travel) / (1.0 + gamma));
         let length = length(relative - above_displacement);
-        let stiffness = if n == Vec3::ZERO { 0.0 } else { last.abs() / length };
+        let is_weld = std::ptr::eq(info, Distance::INFO) && is_weld(&record[info.arity + 1..]);
+        let stiffness = if n == Vec3::ZERO || is_weld { 0.0 } else { last.abs() / length };
         let [w, parent_w] = [child, above].map(|particle| self.controls.inverse_masses[particle]);
         let alpha = alpha_tilde / (1.0 + gamma);
         let w = w * factor;
-        Node { child, parent, factor, w, parent_w, n, length, b, alpha, lambda, stiffness, ..Node::default() }
+        Node { child, parent, factor, w, parent_w, n, length, b, alpha, lambda, stiffness, is_weld, ..Node::default() }
     }
 }
 
@@ -127,6 +131,14 @@ fn substitute(nodes: &mut [Node], top: Vec3) -> bool {
     for k in 0..nodes.len() {
         let mut node = nodes[k];
         let above = if node.parent == ROOT { top } else { nodes[node.parent as usize].shift };
+        if node.is_weld {
+            let impulse = times_symmetric((node.q, node.r), node.weld_gap() - above);
+            // The change to its magnitude; a weld pulls.
+            node.delta = -length(node.n * node.lambda + impulse) - node.lambda;
+            node.shift = times_symmetric(node.matrix, node.g - impulse);
+            nodes[k] = node;
+            continue;
+        }
         node.delta = ((node.b + dot(node.q, node.g)) - dot(node.r, above)) * node.inverse_s;
         let carried = across(node.n, above) * node.stiffness;
         node.shift = times_symmetric(node.matrix, (node.g + carried) - node.n * node.delta);
@@ -141,18 +153,29 @@ fn substitute(nodes: &mut [Node], top: Vec3) -> bool {
 impl Node {
     /// Raises the geometric stiffness to that of the multiplier just found.
     fn stiffen(&mut self) {
-        if self.n != Vec3::ZERO {
+        if self.n != Vec3::ZERO && !self.is_weld {
             self.stiffness = self.stiffness.max((self.lambda + self.delta).abs() / self.length);
         }
     }
 
-    /// Computes V, q, r and 1/s; returns n·q.
+    /// The vector b n + V g of a weld.
+    fn weld_gap(&self) -> Vec3 {
+        self.n * self.b + times_symmetric(self.matrix, self.g)
+    }
+
+    /// Computes V, q, r and 1/s, of a weld V and S⁻¹; returns n·q.
     fn eliminate(&mut self) -> f32 {
         let (n, k) = (self.n, self.stiffness);
         let mut matrix = self.matrix;
         matrix.0 += Vec3::splat(k);
         add_outer(&mut matrix, n, n, -k);
         self.matrix = if self.w > 0.0 { inverse_symmetric(matrix, Vec3::ZERO) } else { (Vec3::ZERO, Vec3::ZERO) };
+        if self.is_weld {
+            let (diagonal, beside) = self.matrix;
+            let least = Vec3::splat(LEAST_LEAF * self.parent_w);
+            (self.q, self.r) = inverse_symmetric(((diagonal + self.alpha).max(least), beside), Vec3::ZERO);
+            return 0.0;
+        }
         self.q = times_symmetric(self.matrix, n);
         self.r = n - across(n, self.q) * k;
         let along = dot(n, self.q);
@@ -163,6 +186,12 @@ impl Node {
 
     /// Adds the contributions of the link to A and g of its parent.
     fn add_to(&self, along: f32, matrix: &mut Symmetric, g: &mut Vec3) {
+        if self.is_weld {
+            matrix.0 += self.q;
+            matrix.1 += self.r;
+            *g += times_symmetric((self.q, self.r), self.weld_gap());
+            return;
+        }
         let (n, k, square) = (self.n, self.stiffness, self.stiffness * self.stiffness);
         // k P − k² P V P, with P V P = V − n qᵀ − q nᵀ + (n·q) n nᵀ.
         matrix.0 += Vec3::splat(k) - self.matrix.0 * square;

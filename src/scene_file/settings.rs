@@ -153,7 +153,7 @@ pub(super) enum LevelFile {
 pub(super) struct SelfCollisionParametersFile {
     /// The level. Default "particles".
     pub level: LevelFile,
-    /// The margin of the search, in thicknesses, 0.05 to 10. Default 0.5.
+    /// The margin of the search, in mean thicknesses of the particles, 0.05 to 10. Default 0.5.
     pub margin: Option<f32>,
     /// Sweeps over the contacts per substep, 1 to 64. Default 4; for "surfaces" 6; with shape matching 10.
     pub iterations: Option<u32>,

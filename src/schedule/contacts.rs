@@ -1,5 +1,6 @@
 //! The elements of collision: particles, edges and triangles, with their bodies and contact materials.
 
+use crate::collision::MAX_CONTACT_MATERIALS;
 use crate::collision::crossing::NO_WING;
 use crate::geometry::{Distinct, grouped, root, unite};
 use crate::scene::{Scene, follows};
@@ -21,9 +22,11 @@ pub(crate) struct ContactElements {
     /// By particle: rest position (bits), and in the last word its contact material and [`CORD`], with its body in the upper
     /// 24 bits.
     pub particles: Vec<[u32; 4]>,
-    /// Bit k is 1 if a particle has contact material k.
-    pub materials: u32,
-    /// Three particles and a type, in this order: particles of triangles, of edges only, isolated particles, edges,
+    /// By contact material, the number of its particles.
+    pub counts: [u32; MAX_CONTACT_MATERIALS],
+    /// By contact material: bit k is 1 if an element has a particle of it, and the contact material k.
+    pub elements_of: [u32; MAX_CONTACT_MATERIALS],
+    /// Three particles and a type. The contact material of an element is that of its first particle. In this order: particles of triangles, of edges only, isolated particles, edges,
     /// triangles.
     pub elements: Vec<[u32; 4]>,
     /// The first element of each of these five groups, and the end.
@@ -180,9 +183,18 @@ impl ContactElements {
         firsts[5] = elements.len() as u32;
         let wings = wings(&triangles, &places, edges.len());
         let radii = radii(scene, &elements, firsts);
-        let used = |row: &[u32; 4]| Some(row[3] & UNTOUCHABLE).filter(|&material| material != UNTOUCHABLE);
-        let materials = particles.iter().filter_map(used).fold(0, |mask, material| mask | 1 << material);
-        Self { particles, materials, elements, firsts, wings, radii }
+        let mut counts = [0; MAX_CONTACT_MATERIALS];
+        for material in particles.iter().map(|row| row[3] & UNTOUCHABLE).filter(|&material| material != UNTOUCHABLE) {
+            counts[material as usize] += 1;
+        }
+        let mut elements_of = [0; MAX_CONTACT_MATERIALS];
+        for &[a, b, c, _] in &elements {
+            let materials = [a, b, c].map(|particle| particles[particle as usize][3] & UNTOUCHABLE);
+            for material in materials {
+                elements_of[material as usize] |= 1 << materials[0];
+            }
+        }
+        Self { particles, counts, elements_of, elements, firsts, wings, radii }
     }
 
     /// True if a surface has triangles.

@@ -25,6 +25,10 @@
 //!
 //! From the root on, Δλ = (b + q·g − r·Δx_parent)/s and Δx = V (g + k P Δx_parent − n Δλ).
 //!
+//! A link of rest length 0 keeps two particles at one point (a weld). Its C is the vector x_parent − x_child, since n has no
+//! meaning where both coincide. With S = V + α̃/(1 + γ) I it adds S⁻¹ to A of the parent, S⁻¹ (b n + V g) to its g, and
+//! ΔΛ = S⁻¹ (b n + V g − Δx_parent), Δx = V (g − ΔΛ).
+//!
 //! A leaf with constraints outside of its tree counts with half of its mass, because they move it too; with its full
 //! mass, meshes gain energy. All leaves of trees of depth one do. If n > 2 of these trees have three or more leaves in
 //! common, they count their leaves with 1/n. See `docs/decisions/0001-trees.md`.

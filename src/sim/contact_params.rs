@@ -1,5 +1,6 @@
 //! Parameters of collision: the uniform buffer of the passes of contacts.
 
+use crate::collision::pair::SLACK;
 use crate::collision::{
     Colliders, ContactMaterial, Friction, MAX_CONTACT_MATERIALS, SelfCollision, SelfCollisionLevel,
 };
@@ -11,9 +12,6 @@ use glam::Vec3;
 
 /// Flag beside the number of contacts of a particle: its displacement was truncated in the previous substep.
 pub(crate) const WAS_CUT: i32 = 0x100_0000;
-
-/// Predicted displacements per substep are stored in multiples of this many quanta: 1024ths of the thickness.
-const PREDICTION_QUANTUM: f32 = 16384.0;
 
 /// The largest horizon of a search. `shaders/collision/search.wgsl` has the reasons of this and of the following constants.
 pub(crate) const MOST_SUBSTEPS: u32 = 100;
@@ -37,8 +35,7 @@ pub(crate) struct ContactParams {
     pub recovery: f32,
     /// 0 no self-collision, 1 particles, 2 surfaces.
     pub level: u32,
-    /// Twice the allowed deviation of a particle from its predicted path before the next search, and the distance by
-    /// which two particles may approach in the prediction \[m\].
+    /// Twice the allowed deviation of a particle from its predicted path before the next search \[m\].
     pub margin: f32,
     /// Corrections are summed in integer multiples of this \[m\]: the sum does not depend on the order.
     pub quantum: f32,
@@ -47,7 +44,7 @@ pub(crate) struct ContactParams {
     /// an `i32`. With groups each iteration is applied.
     pub most_quanta: f32,
     /// Largest thickness of a contact material in use \[m\].
-    pub thickness: f32,
+    pub largest_thickness: f32,
     /// Entries of the table of cells: a power of two.
     pub table_size: u32,
     /// 1/radius of level 0 [1/m]: the largest radius of the volume of an element with its path. Each further level allows
@@ -55,7 +52,7 @@ pub(crate) struct ContactParams {
     pub inverse_level_radius: f32,
     /// 1 if there are pins or, at the surface level, colliders. Truncation is then not relative to the drift: pinned
     /// particles and particles at colliders do not move with it.
-    pub anchored: u32,
+    pub holds_particles: u32,
     /// First particle that meets others as a sphere: particles of no triangle, if some are isolated. They are stored before the
     /// edges.
     pub sphere_first: u32,
@@ -63,7 +60,12 @@ pub(crate) struct ContactParams {
     pub particle_end: u32,
     pub edge_end: u32,
     pub element_end: u32,
-    /// Half the thickness \[m\] (bits), collision groups, mask of groups that it collides with, 0.
+    /// Predicted displacements per substep are stored in multiples of this, a power of two \[m\], and 1/this \[1/m\].
+    pub prediction_quantum: f32,
+    pub inverse_prediction_quantum: f32,
+    pub padding: [u32; 2],
+    /// Half the thickness \[m\] (bits), collision groups, mask of groups that it collides with, 1 if an element with a
+    /// particle of this material can collide with another.
     pub materials: [[u32; 4]; MAX_CONTACT_MATERIALS],
     /// By pair of materials: static friction, kinetic friction, restitution, 0.
     pub friction: FrictionTable,
@@ -73,12 +75,16 @@ pub(crate) struct ContactParams {
 type FrictionTable = [[f32; 4]; MAX_CONTACT_MATERIALS * MAX_CONTACT_MATERIALS];
 
 /// The rows of the contact materials, and of the friction of each pair of them.
-fn material_tables(scene: &Scene) -> ([[u32; 4]; MAX_CONTACT_MATERIALS], FrictionTable) {
+fn material_tables(scene: &Scene, elements: &ContactElements) -> ([[u32; 4]; MAX_CONTACT_MATERIALS], FrictionTable) {
     let own = &scene.contact_materials;
+    let used = || own.iter().zip(elements.counts).filter(|&(_, count)| count > 0);
     let mut materials = [[0; 4]; MAX_CONTACT_MATERIALS];
     let mut friction = [[0.0; 4]; MAX_CONTACT_MATERIALS * MAX_CONTACT_MATERIALS];
     for (a, material) in own.iter().enumerate() {
-        materials[a] = [(0.5 * material.thickness).to_bits(), material.groups, material.touches, 0];
+        let has_own = |&(b, _): &(usize, &ContactMaterial)| elements.elements_of[a] >> b & 1 == 1;
+        let mut own_elements = own.iter().enumerate().filter(has_own);
+        let collides = own_elements.any(|(_, own)| used().any(|(other, _)| own.collides_with(other)));
+        materials[a] = [(0.5 * material.thickness).to_bits(), material.groups, material.touches, collides.into()];
         for (b, other) in own.iter().enumerate() {
             let Friction { statics, kinetic } = scene
                 .friction_pairs
@@ -94,8 +100,18 @@ fn material_tables(scene: &Scene) -> ([[u32; 4]; MAX_CONTACT_MATERIALS], Frictio
 
 /// Each contact material in use, with its thickness \[m\].
 fn thicknesses(scene: &Scene, elements: &ContactElements) -> impl Iterator<Item = (usize, f32)> {
-    let is_used = |&(place, _): &(usize, &ContactMaterial)| elements.materials >> place & 1 == 1;
+    let is_used = |&(place, _): &(usize, &ContactMaterial)| elements.counts[place] > 0;
     scene.contact_materials.iter().enumerate().filter(is_used).map(|(place, material)| (place, material.thickness))
+}
+
+/// The geometric mean of the thicknesses of the particles \[m\]. A few particles that are much thicker or thinner than the
+/// others hardly change it. It is relative to the largest one, so that equal thicknesses give it exactly.
+fn mean_thickness(scene: &Scene, elements: &ContactElements, largest: f32) -> f32 {
+    let count = elements.counts.iter().sum::<u32>().max(1);
+    let logarithm =
+        |(place, thickness): (usize, f32)| f64::from(elements.counts[place]) * f64::from(thickness / largest).ln();
+    let sum: f64 = thicknesses(scene, elements).map(logarithm).sum();
+    largest * (sum / f64::from(count)).exp() as f32
 }
 
 /// The largest thickness of the contact materials in use \[m\].
@@ -137,21 +153,22 @@ impl ContactParams {
         settings: &Settings,
         contact_elements: &ContactElements,
         colliders: &Colliders,
-        anchored: bool,
+        holds_particles: bool,
     ) -> Self {
-        let (materials, friction) = material_tables(scene);
-        let thickness = largest_thickness(scene, contact_elements);
+        let (materials, friction) = material_tables(scene, contact_elements);
+        let largest = largest_thickness(scene, contact_elements);
         let own = settings.self_collision.unwrap_or_default();
         let SelfCollision { level, margin, .. } = own;
         let surfaces = level == SelfCollisionLevel::Surfaces;
-        let margin = margin * thickness;
+        let margin = margin * mean_thickness(scene, contact_elements, largest);
         let [_, cord_first, alone_first, edge_first, triangle_first, end] = contact_elements.firsts;
         // Edges meet each other, so particles of edges only need no spheres without isolated particles. At the particle
         // level all particles are spheres.
         let sphere_first = if alone_first < edge_first { cord_first } else { edge_first };
         let (sphere_first, edge_end, element_end) =
             if surfaces { (sphere_first, triangle_first, end) } else { (0, edge_first, edge_first) };
-        let quantum = (thickness.log2().floor() - 24.0).exp2();
+        let quantum = (largest.log2().floor() - 24.0).exp2();
+        let prediction_quantum = (margin.log2().floor() - 9.0).exp2();
         Self {
             collider_count: colliders.len() as u32,
             substeps: settings.substeps,
@@ -161,14 +178,17 @@ impl ContactParams {
             quantum,
             inverse_quantum: 1.0 / quantum,
             most_quanta: 2e9 / own.sweeps(false).min(MOST_SUMMED) as f32,
-            thickness,
+            largest_thickness: largest,
             table_size: (2 * element_end).next_power_of_two(),
             inverse_level_radius: 1.0 / level_radius(scene, contact_elements, margin, surfaces),
-            anchored: u32::from(anchored),
+            holds_particles: u32::from(holds_particles),
             sphere_first,
             particle_end: edge_first,
             edge_end,
             element_end,
+            prediction_quantum,
+            inverse_prediction_quantum: 1.0 / prediction_quantum,
+            padding: [0; 2],
             materials,
             friction,
         }
@@ -190,11 +210,21 @@ impl ContactParams {
         groups_a & touches_b != 0 && groups_b & touches_a != 0
     }
 
+    /// Returns true if an element with a particle of this material can collide with another.
+    pub fn collides(&self, material: u32) -> bool {
+        material != UNTOUCHABLE && self.materials[material as usize][3] == 1
+    }
+
+    /// The distance along the predicted paths below which a pair of this thickness is listed \[m\]. The list of a thick pair
+    /// contains it as long as it is a contact.
+    pub fn listed_distance(&self, thickness: f32) -> f32 {
+        thickness + self.margin.max(SLACK * thickness)
+    }
+
     /// A predicted displacement per substep, rounded to the 3 × 16 bits that the GPU stores.
     pub fn rounded_prediction(&self, predicted: Vec3) -> Vec3 {
-        let quanta = (predicted * (self.inverse_quantum * PREDICTION_QUANTUM.recip()))
-            .clamp(Vec3::splat(-32767.0), Vec3::splat(32767.0));
-        quanta.map(f32::round_ties_even) * (self.quantum * PREDICTION_QUANTUM)
+        let quanta = (predicted * self.inverse_prediction_quantum).clamp(Vec3::splat(-32767.0), Vec3::splat(32767.0));
+        quanta.map(f32::round_ties_even) * self.prediction_quantum
     }
 
     /// Half the thickness of a material \[m\].
@@ -247,7 +277,6 @@ mod tests {
     fn constants_are_those_of_the_shaders() {
         let contacts = include_str!("../../shaders/common/contacts.wgsl");
         let search = include_str!("../../shaders/collision/search.wgsl");
-        let tracked = include_str!("../../shaders/collision/search/tracked.wgsl");
         let cluster = include_str!("../../shaders/schedule/project_cluster.wgsl");
         let pair = include_str!("../../shaders/common/pair.wgsl");
         use crate::collision::self_collision::{CORRECTION, HEAVY_BALL};
@@ -255,7 +284,6 @@ mod tests {
         for (text, line) in [
             (contacts, format!("const SEARCH_PASSES = {}u;", SearchPass::ALL.len())),
             (include_str!("../../shaders/common/search.wgsl"), format!("const LEVELS = {LEVELS}u;")),
-            (tracked, format!("const PREDICTION_QUANTUM = {PREDICTION_QUANTUM:?};")),
             (search, format!("const MOST_SUBSTEPS = {MOST_SUBSTEPS}u;")),
             (search, format!("const MOST_TRAVEL = {MOST_TRAVEL:?};")),
             (search, format!("const MOST_TRAVEL_IF_FAST = {MOST_TRAVEL_IF_FAST:?};")),

@@ -4,7 +4,7 @@
 //! backends upload: [`Params`], scaled materials, targets, tethers.
 
 use crate::collision::{Collider, ColliderId, Colliders, ContactMaterial, ContactMaterialId};
-use crate::constraints::{Distance, Kind, kind_index};
+use crate::constraints::{Distance, Kind, is_weld, kind_index};
 use crate::error::{Error, Result, check_finite};
 use crate::geometry::check_range;
 use crate::scene::{Material, MaterialId, Scene, TetherGraph, TetherRow, follows, invert_mass};
@@ -17,7 +17,6 @@ use crate::sim::checkpoint::ChangedParameters;
 use crate::sim::contact_params::ContactParams;
 use crate::sim::join::join;
 use crate::sim::params::Target;
-use crate::sim::seams::is_zero;
 use crate::sim::shift::Shift;
 use crate::sim::skinned::Skinning;
 use crate::sim::tearing::{TearState, check_tearing};
@@ -167,10 +166,16 @@ impl Controls {
     pub fn contact_params(&self) -> ContactParams {
         // Particles in contact with a collider must not be truncated together with fast ones.
         let is_pin = |&pin: &u32| !follows(&self.scene.followers, pin);
-        let some_are_anchored =
+        let some_are_held =
             self.pins.iter().any(is_pin) || self.settings.keeps_surfaces_apart() && self.colliders.are_any_left();
-        let anchored = self.settings.self_collision.is_some() && some_are_anchored;
-        ContactParams::new(&self.scene, &self.settings, &self.compiled.contact_elements, &self.colliders, anchored)
+        let holds_particles = self.settings.self_collision.is_some() && some_are_held;
+        ContactParams::new(
+            &self.scene,
+            &self.settings,
+            &self.compiled.contact_elements,
+            &self.colliders,
+            holds_particles,
+        )
     }
 
     pub fn add_collider(&mut self, collider: &Collider) -> Result<ColliderId> {
@@ -211,7 +216,7 @@ impl Controls {
             let compiled = &mut self.compiled.kinds[kind];
             let old = &mut compiled.records[first..first + words.len()];
             changed.other |= *old != words && compiled.tiling.unshare();
-            changed.seams |= is_distance && is_zero(old) != is_zero(&words);
+            changed.seams |= is_distance && is_weld(old) != is_weld(&words);
             old.copy_from_slice(&words);
             changed.plastic.extend(compiled.set_plastic_rest(index, &words));
             let start = if changed.words.is_empty() { first } else { changed.words.start.min(first) };

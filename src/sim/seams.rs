@@ -1,7 +1,7 @@
 //! Seams: particles that distance constraints of rest length 0 hold together. Elements that meet at a seam have no contact
 //! with each other, like elements with a common particle.
 
-use crate::constraints::{Distance, Kind, kind_index};
+use crate::constraints::{Distance, Kind, is_weld, kind_index};
 use crate::geometry::{root, unite};
 use crate::sim::controls::Controls;
 
@@ -14,7 +14,7 @@ impl Controls {
         let closed = records.chunks_exact(Distance::INFO.record_words).filter_map(|record| {
             let (named, parameters) = record.split_at(Distance::INFO.material_word() + 1);
             let [a, b, material] = named else { return None };
-            (is_zero(parameters) && *material != disabled).then_some([*a, *b])
+            (is_weld(parameters) && *material != disabled).then_some([*a, *b])
         });
         let mut closed = closed.peekable();
         if closed.peek().is_none() && self.seams.is_empty() {
@@ -31,7 +31,7 @@ impl Controls {
     pub fn begin_seams(&mut self, kind: usize, parameters: &[Vec<u32>]) -> bool {
         let begins = self.seams.is_empty()
             && kind == kind_index(Distance::INFO)
-            && parameters.iter().any(|parameters| is_zero(parameters));
+            && parameters.iter().any(|parameters| is_weld(parameters));
         if begins {
             self.seams = (0..self.scene.particle_count() as u32).collect();
         }
@@ -43,11 +43,6 @@ impl Controls {
         let seam = |particle: &u32| self.seams[*particle as usize];
         !self.seams.is_empty() && first.iter().any(|own| second.iter().any(|other| seam(own) == seam(other)))
     }
-}
-
-/// True if the parameters of a distance constraint have the rest length 0.
-pub(super) fn is_zero(parameters: &[u32]) -> bool {
-    f32::from_bits(parameters[0]) == 0.0
 }
 
 #[cfg(test)]

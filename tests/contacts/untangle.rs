@@ -2,7 +2,7 @@
 
 use crate::common;
 use crate::common::{Pair, solver, tangles};
-use supple::{ClothGrid, ClothMesh, Collider, ContactMaterial, Fabric, Scene, SelfCollision, Settings, Shape};
+use supple::{ClothGrid, ClothMesh, Collider, ContactMaterial, Fabric, Pose, Scene, SelfCollision, Settings, Shape};
 
 const THICKNESS: f32 = 0.01;
 
@@ -137,4 +137,46 @@ fn added_colliders_do_not_stop_the_resolution() {
     let report = solver.read_contacts().unwrap();
     assert!(report.crossings == Some(0) && report.searches > 19 && report.most_contacts > 20, "{report:?}");
     assert_eq!(scene.intersections(&solver.read_positions().unwrap()).unwrap().count, 0);
+}
+
+/// Two sheets at one place fall as one falls, and come to rest on each other. Two that overlap in one plane push each other away;
+/// truncation loses a small part of their momentum.
+#[test]
+fn sheets_in_one_plane_fall_and_separate() {
+    let gpu = common::gpu();
+    for offset in [[0.0; 3], [0.007, 0.0, 0.003]] {
+        let (mut scene, material) = scene_of(0.5 * THICKNESS);
+        let ground = Pose { position: [0.0, -1.5, 0.0], ..Pose::default() };
+        scene.add_collider(Collider { pose: ground, ..Collider::default() }).unwrap();
+        let sheets = [[0.0; 3], offset].map(|origin| {
+            let axes = ([0.18, 0.0, 0.0], [0.0, 0.0, 0.18]);
+            let grid = ClothGrid { columns: 10, rows: 10, origin, tethers: None, ..ClothGrid::default() };
+            let grid = ClothGrid { column_axis: axes.0, row_axis: axes.1, ..grid };
+            let own = scene.add_cloth_grid(&grid).unwrap().particles;
+            scene.set_particle_contact(own.clone(), material).unwrap();
+            own.start as usize..own.end as usize
+        });
+        let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+        for mut backend in common::backends(&gpu, &scene, settings) {
+            let mean = |values: Vec<[f32; 3]>| {
+                let mean = |own: &std::ops::Range<usize>| {
+                    values[own.clone()].iter().map(|v| v[1]).sum::<f32>() / own.len() as f32
+                };
+                [mean(&sheets[0]), mean(&sheets[1])]
+            };
+            backend.step(30);
+            let falling = mean(backend.read_velocities().unwrap());
+            let speed = 0.5 * (falling[0] + falling[1]);
+            println!("{}, {offset:?}: {falling:?} m/s", backend.name());
+            assert!((speed / (-9.81 * 0.5) - 1.0).abs() < 0.05, "{}, {offset:?}: {falling:?} m/s", backend.name());
+            backend.step(150);
+            let heights = mean(backend.read_positions().unwrap());
+            println!("{}, {offset:?}: heights {heights:?}, {:?}", backend.name(), backend.read_contacts().unwrap());
+            // The others lie beside each other.
+            let apart = (heights[0] - heights[1]).abs() / (0.5 * THICKNESS);
+            assert!(offset != [0.0; 3] || apart > 0.8, "{}, {offset:?}: {heights:?}", backend.name());
+            assert!(heights.iter().all(|y| (-1.5..-1.48).contains(y)), "{}, {offset:?}: {heights:?}", backend.name());
+            assert_eq!(backend.read_contacts().unwrap().crossings, Some(0));
+        }
+    }
 }

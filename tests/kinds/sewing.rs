@@ -5,8 +5,8 @@ use crate::common::{backends, distance};
 use supple::constraints::{Kind, Limit};
 use supple::scene_file::SceneFile;
 use supple::{
-    ClothGrid, Distance, DistanceLimit, Execution, Material, Method, Particle, Reference, Scene, SelfCollision,
-    Settings, Simulation, Sweep,
+    ClothGrid, Cord, Distance, DistanceLimit, Execution, Material, Method, Particle, Reference, Rope, Scene,
+    SelfCollision, Settings, Simulation, Sweep,
 };
 
 const EXECUTIONS: [Execution; 4] = [Execution::Auto, Execution::Colors, Execution::Tiles, Execution::Clusters];
@@ -216,6 +216,91 @@ fn panels_sewn_over_time_close_without_a_jerk() {
     let widest = seam.iter().map(|&pair| gap(pair, &end)).fold(0.0, f64::max);
     println!("gap {widest:e} m, at most {fastest} m/s");
     assert!(widest < 1.0 / 7.0 / 100.0 && fastest < 2.0, "{widest:e} m, {fastest} m/s");
+}
+
+/// A rope of `count` particles, 20 mm apart.
+fn rope(scene: &mut Scene, start: [f32; 3], direction: [f32; 3], count: u32) -> std::ops::Range<u32> {
+    let at = |k: u32| [0, 1, 2].map(|axis| start[axis] + 0.02 * k as f32 * direction[axis]);
+    let points: Vec<[f32; 3]> = (0..count).map(at).collect();
+    scene.add_rope(&Rope { points: &points, cord: Cord::limp(0.05, 1e4), tethers: None }).unwrap().particles
+}
+
+/// A load hangs from the middle of a rope by another rope, whose end is welded to it.
+#[test]
+fn a_loaded_weld_of_two_ropes_comes_to_rest_and_has_the_force_of_the_weight() {
+    let gpu = common::gpu();
+    for (load, execution) in [(0.2, Execution::Auto), (0.01, Execution::Auto), (0.2, Execution::Clusters)] {
+        let mut scene = Scene::new();
+        let across = rope(&mut scene, [-0.2, 0.0, 0.0], [1.0, 0.0, 0.0], 21);
+        let down = rope(&mut scene, [0.0; 3], [0.0, -1.0, 0.0], 10);
+        scene.pin(across.start).unwrap();
+        scene.pin(across.end - 1).unwrap();
+        scene.set_mass(down.end - 1, load).unwrap();
+        let particles = [across.start + 10, down.start];
+        let weld = scene.add(Distance { particles, rest_length: 0.0 }, Material::RIGID).unwrap();
+        let mass: f32 = down.map(|i| 1.0 / scene.inverse_masses()[i as usize]).sum();
+        let settings = Settings { damping: 2.0, mean_forces: true, execution, ..Settings::default() };
+        let mut pair = common::Pair::new(&gpu, &scene, settings);
+        pair.run(30, 1e-4, "a load on a weld");
+        pair.reference.step(270);
+        pair.solver.step(270);
+        let [gap, fastest] = [
+            distance(
+                pair.reference.read_positions().unwrap()[particles[0] as usize],
+                pair.reference.read_positions().unwrap()[particles[1] as usize],
+            ),
+            top_speed(&pair.reference),
+        ];
+        let forces = [
+            pair.reference.read_mean_forces::<Distance>().unwrap()[weld as usize],
+            pair.solver.read_mean_forces::<Distance>().unwrap()[weld as usize],
+        ];
+        let weight = mass * 9.81;
+        println!("{load} kg: gap {gap:e} m, {fastest} m/s, forces {forces:?}, weight {weight} N");
+        assert!(gap < 1e-6 && fastest < 0.01, "{load} kg: gap {gap:e} m, {fastest} m/s");
+        assert!(forces.iter().all(|force| (force / -weight - 1.0).abs() < 0.01), "{forces:?}, weight {weight} N");
+    }
+}
+
+/// Particles of several welds are crowded in all directions.
+#[test]
+fn ropes_welded_to_one_particle_gain_no_energy() {
+    let gpu = common::gpu();
+    for (count, mass) in [(3, 1e-3), (6, 1e-4), (12, 1e-3), (12, 1e-4)] {
+        let mut scene = Scene::new();
+        let hub = scene.add_particle(Particle { inverse_mass: 1.0 / mass, ..Particle::default() }).unwrap();
+        let starts: Vec<u32> = (0..count)
+            .map(|k| {
+                let angle = 0.1 + std::f32::consts::TAU * k as f32 / count as f32;
+                let up = 0.3 * common::noise(k);
+                let length = (1.0 + up * up).sqrt();
+                let direction = [angle.cos(), up, angle.sin()].map(|component| component / length);
+                let own = rope(&mut scene, [0.0; 3], direction, 10);
+                for i in own.clone() {
+                    scene.set_velocity(i, [0, 1, 2].map(|axis| common::noise(7 * i + axis))).unwrap();
+                }
+                own.start
+            })
+            .collect();
+        for &start in &starts {
+            scene.add(Distance { particles: [hub, start], rest_length: 0.0 }, Material::RIGID).unwrap();
+        }
+        let settings = Settings { gravity: [0.0; 3], ..Settings::default() };
+        let energy = |velocities: &[[f32; 3]]| -> f64 {
+            let own = velocities.iter().zip(scene.inverse_masses());
+            own.map(|(v, w)| 0.5 * distance(*v, [0.0; 3]).powi(2) / f64::from(*w)).sum()
+        };
+        let mut pair = common::Pair::new(&gpu, &scene, settings);
+        let start = energy(&pair.reference.read_velocities().unwrap());
+        pair.run(20, 1e-4, "ropes at a particle");
+        pair.reference.step(280);
+        let end = energy(&pair.reference.read_velocities().unwrap());
+        let positions = pair.reference.read_positions().unwrap();
+        let gaps = starts.iter().map(|&i| distance(positions[i as usize], positions[hub as usize]));
+        let widest = gaps.fold(0.0, f64::max);
+        println!("{count} ropes, {mass} kg: {start} J, {end} J, gap {widest:e} m");
+        assert!(end < 0.5 * start && widest < 1e-4, "{count} ropes, {mass} kg: {start} J, {end} J, gap {widest:e} m");
+    }
 }
 
 /// Two panels of 6 × 6 particles side by side, `gap` [m] apart, and the constraints of the seam between them.

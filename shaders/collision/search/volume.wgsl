@@ -7,7 +7,8 @@ struct SearchVolume {
     // Mean displacement of the particles in the substep. Contacts deflect particles: each may be up to its whole
     // displacement away from `places`.
     path: vec3f,
-    // Further distance from `places`: deviation from `path`, predicted motion, half the thickness and half the margin.
+    // Further distance from `places`: deviation from `path`, predicted motion, half the distance at which pairs
+    // are listed.
     reach: f32,
 }
 
@@ -17,8 +18,13 @@ fn tracked_element(element: vec4u) -> array<TrackedParticle, 3> {
 
 // Returns half the thickness of a particle, without its scale, which is at most 1.
 fn radius_of(particle: u32) -> f32 {
-    let material = min(material_of(contact_particles[particle].w), 15u);
-    return bitcast<f32>(contact_params.materials[material].x);
+    return bitcast<f32>(contact_params.materials[material_of(contact_particles[particle].w)].x);
+}
+
+// Returns the distance along the predicted paths below which a pair is listed. Counterpart:
+// `ContactParams::listed_distance` in src/sim/contact_params.rs.
+fn listed_distance(thickness: f32) -> f32 {
+    return thickness + max(contact_params.margin, opaque1(SLACK_OF_PAIR * thickness, params.zero));
 }
 
 fn search_volume(element: vec4u, particles: array<TrackedParticle, 3>) -> SearchVolume {
@@ -34,8 +40,8 @@ fn search_volume(element: vec4u, particles: array<TrackedParticle, 3>) -> Search
         aside = max(aside, length(path - own.path));
         predicted = max(predicted, length(particles[k].predicted));
     }
-    let thickness = max(max(radius_of(element.x), radius_of(element.y)), radius_of(element.z));
-    let half = thickness + 0.5 * contact_params.margin;
+    let radius = max(max(radius_of(element.x), radius_of(element.y)), radius_of(element.z));
+    let half = 0.5 * listed_distance(2.0 * radius);
     // The tolerances cover rounding.
     own.reach = 1.001 * (aside + f32(contact_status.horizon) * predicted + half) + 1e-3 * length(own.path);
     return own;

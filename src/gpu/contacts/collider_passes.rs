@@ -215,7 +215,7 @@ fn bound(
 
 /// Slabs, which a pass fills, and the data of shapes.
 fn data_words(controls: &Controls) -> Vec<u32> {
-    let slabs = slabs::initial_words(&controls.colliders.rows, controls.contact_params().thickness);
+    let slabs = slabs::initial_words(&controls.colliders.rows, controls.contact_params().largest_thickness);
     slabs.into_iter().chain(controls.colliders.data.iter().map(|number| number.to_bits())).collect()
 }
 

@@ -25,7 +25,7 @@ const ANCHOR_BYTES: u64 = 48;
 pub(in crate::gpu) const CORRECTION_BYTES: u64 = 48;
 
 /// Byte offsets in `dispatches`: workgroups of find_contacts and build_division_planes; of resolve_intersections; of
-/// solve_contacts and apply_corrections.
+/// solve_contacts, apply_corrections and note_contacts.
 const FIND: u64 = 12 * SearchPass::ALL.len() as u64;
 const RESOLVE: u64 = FIND + 12;
 const SOLVE: u64 = RESOLVE + 12;
@@ -228,7 +228,9 @@ impl Bindings<'_> {
         ];
         let text = concat!(
             include_str!("../../../shaders/collision/find_contacts.wgsl"),
-            include_str!("../../../shaders/collision/contact_sides.wgsl")
+            include_str!("../../../shaders/collision/contact_list.wgsl"),
+            include_str!("../../../shaders/collision/contact_sides.wgsl"),
+            include_str!("../../../shaders/collision/pair_state.wgsl")
         );
         self.binder.bind_with("find_contacts", text, &[self.motion.as_slice(), &own].concat(), &self.constants)
     }
@@ -236,7 +238,10 @@ impl Bindings<'_> {
     fn resolve(&self) -> Bound {
         let made = self.made;
         let own = [(Read, &made.intersections), (Write, &made.contacts), (Write, &made.corrections), self.status];
-        let text = include_str!("../../../shaders/collision/resolve_intersections.wgsl");
+        let text = concat!(
+            include_str!("../../../shaders/collision/resolve_intersections.wgsl"),
+            include_str!("../../../shaders/collision/contact_list.wgsl")
+        );
         self.binder.bind("resolve_intersections", text, &[&self.motion[..3], &own].concat())
     }
 
@@ -252,7 +257,8 @@ impl Bindings<'_> {
         ];
         let text = concat!(
             include_str!("../../../shaders/collision/solve_contacts.wgsl"),
-            include_str!("../../../shaders/collision/contact_sides.wgsl")
+            include_str!("../../../shaders/collision/contact_sides.wgsl"),
+            include_str!("../../../shaders/collision/pair_state.wgsl")
         );
         self.binder.bind_with("solve_contacts", text, &[self.motion.as_slice(), &own].concat(), &self.constants)
     }
@@ -288,7 +294,8 @@ impl Bindings<'_> {
         let own = [(Read, &made.pairs), self.particles, (Write, &made.corrections), self.status];
         let text = concat!(
             include_str!("../../../shaders/collision/build_division_planes.wgsl"),
-            include_str!("../../../shaders/collision/contact_sides.wgsl")
+            include_str!("../../../shaders/collision/contact_sides.wgsl"),
+            include_str!("../../../shaders/collision/pair_state.wgsl")
         );
         let bindings = [self.motion.as_slice(), &own].concat();
         let constants = [("ROUND", f64::from(round)), self.constants[1]];

@@ -5,7 +5,6 @@ use super::{Binding, Bound, Size};
 use crate::gpu::profile::pass_name;
 use crate::gpu::stage::Slot::{Read, Write};
 use crate::gpu::stage::flag;
-use crate::schedule::contacts::UNTOUCHABLE;
 use crate::schedule::plan::{Pass, SearchPass};
 use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
@@ -60,15 +59,7 @@ impl SearchPasses {
             intersections =
                 ["intersections_clear", "intersections_find"].map(|entry| bindings.intersections(entry)).into();
         }
-        let contact_elements = &controls.compiled.contact_elements;
-        let untouchable = |particle| contact_elements.material(particle) == UNTOUCHABLE;
-        let some_untouchable = (0..controls.scene.particle_count() as u32).any(untouchable);
-        Self {
-            validate: bindings.validate_pairs(some_untouchable),
-            search: SearchPass::ALL.map(search).into(),
-            grids,
-            intersections,
-        }
+        Self { validate: bindings.validate_pairs(), search: SearchPass::ALL.map(search).into(), grids, intersections }
     }
 
     /// All passes.
@@ -109,7 +100,7 @@ impl Bindings<'_> {
         self.binder.bind_with(entry, text, &bindings.concat(), constants)
     }
 
-    fn validate_pairs(&self, some_untouchable: bool) -> Bound {
+    fn validate_pairs(&self) -> Bound {
         let made = self.made;
         let state = [
             self.displacements,
@@ -119,9 +110,7 @@ impl Bindings<'_> {
             self.status,
             (Write, &made.dispatches),
         ];
-        let [only_particles, _] = self.constants;
-        let constants = [only_particles, ("SOME_UNTOUCHABLE", flag(some_untouchable))];
-        self.bind("validate_pairs", VALIDATE_PAIRS, &[&self.motion[..3], &state], &constants)
+        self.bind("validate_pairs", VALIDATE_PAIRS, &[&self.motion[..3], &state], &self.constants[..1])
     }
 
     /// A pass that writes the grids. `at_end` is true at the end of a step.

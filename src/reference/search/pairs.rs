@@ -5,10 +5,11 @@ use super::TrackedParticle;
 use crate::collision::pair::{PairKind, approach, closest, pack, unpack};
 use crate::geometry::vector::length;
 use crate::reference::Reference;
+use crate::reference::contact_sides::sides;
 use glam::Vec3;
 
-/// A box that contains an element in all substeps until the next search, extended by half the thickness and half the
-/// margin.
+/// A box that contains an element in all substeps until the next search, extended by half the distance at
+/// which pairs are listed.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     low: Vec3,
@@ -44,8 +45,8 @@ impl Reference {
         let path = paths.map(length).into_iter().fold(0.0, f32::max);
         let predicted = tracked.map(|own| length(own.predicted));
         let travel = path + self.contacts.horizon as f32 * predicted.into_iter().fold(0.0, f32::max);
-        let radius = |i: u32| self.contact_params.radius(contact_elements.material(i).min(15));
-        let reach = travel + radius(a).max(radius(b)).max(radius(c)) + 0.5 * self.contact_params.margin;
+        let radius = |i: u32| self.contact_params.radius(contact_elements.material(i));
+        let reach = travel + 0.5 * self.contact_params.listed_distance(2.0 * radius(a).max(radius(b)).max(radius(c)));
         let [low, high] = [middle[0].min(middle[1]).min(middle[2]), middle[0].max(middle[1]).max(middle[2])];
         // The tolerances cover rounding.
         let reach = 1.001 * reach + 1e-6 * (low.abs() + high.abs());
@@ -73,14 +74,13 @@ impl Reference {
             PairKind::VertexTriangle | PairKind::Crossing => a == b || a == c || a == d,
             PairKind::Edges => a == c || a == d || b == c || b == d,
         };
-        let (left, right) = (contact_elements.material(a), contact_elements.material(c));
-        let seconds = if kind == PairKind::Edges { 2 } else { 1 };
-        let is_sewn = self.controls.are_sewn(&particles[..seconds], &particles[seconds..]);
-        if shared || is_sewn || !params.touch(left, right) {
+        let [first, second] = sides(kind, &particles);
+        let materials = [first, second].map(|element| contact_elements.material(element[0]));
+        if shared || self.controls.are_sewn(first, second) || !params.touch(materials[0], materials[1]) {
             return None;
         }
         let thickness = self.thickness(kind, particles);
-        if contact_elements.body(a) == contact_elements.body(c) {
+        if contact_elements.body(a) == contact_elements.body(second[0]) {
             let rest = particles.map(|i| contact_elements.rest(i) - contact_elements.rest(a));
             let least = if kind == PairKind::Particles { 1.5 * thickness } else { thickness };
             if closest(kind, rest).distance < least {
@@ -97,6 +97,6 @@ impl Reference {
         let p = std::array::from_fn(|k| places[k] - paths[k] * 0.5);
         let predicted = apart(&|tracked| tracked.predicted);
         let decrease = approach(kind, paths) + self.contacts.horizon as f32 * approach(kind, predicted);
-        (closest(kind, p).distance < (thickness + params.margin) + decrease).then_some(row)
+        (closest(kind, p).distance < params.listed_distance(thickness) + decrease).then_some(row)
     }
 }
