@@ -3,7 +3,8 @@
 //! C = |x₀ − x₁| − L₀, ∇₀C = n = (x₀ − x₁)/|x₀ − x₁|, ∇₁C = −n (Müller et al. 2007, §4.1). Compliance in m/N: the
 //! inverse of the stiffness of a spring.
 //!
-//! If both particles coincide, n = 0 and the constraint does not act. L₀ = 0 welds or sews two particles together.
+//! If both particles coincide, n = 0 and the constraint does not act. L₀ = 0 welds or sews two particles together; within a tree
+//! (`src/schedule/trees.rs`) it acts with all three components, also where they coincide.
 
 use super::{Function, Kind, KindInfo, Sample, sample};
 use crate::error::Result;
