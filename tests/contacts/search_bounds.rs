@@ -173,13 +173,22 @@ fn an_edge_that_a_particle_without_contacts_swings_ends_the_list() {
     let mut edge = |points: [[f32; 3]; 2]| {
         scene.add_rope(&Rope { points: &points, cord: Cord::limp(0.05, 1e4), tethers: None }).unwrap().particles.start
     };
-    let [swinging, bar] = [[[0.0; 3], [0.2, 0.0, 0.0]], [[0.07, -0.07, -0.1], [0.07, -0.07, 0.1]]].map(&mut edge);
-    for pin in [swinging, bar, bar + 1] {
+    // The second edge swings freely: a single fast particle would have a long predicted path.
+    let [swinging, free, bar] =
+        [[[0.0; 3], [0.2, 0.0, 0.0]], [[0.0, 0.0, 5.0], [0.2, 0.0, 5.0]], [[0.07, -0.07, -0.1], [0.07, -0.07, 0.1]]]
+            .map(&mut edge);
+    // The pins far away keep the drift near 0.
+    for k in 0..60 {
+        scene.add_particle(Particle { position: [k as f32, 9.0, 0.0], ..Particle::default() }).unwrap();
+    }
+    for pin in [swinging, free].into_iter().chain(bar..bar + 62) {
         scene.pin(pin).unwrap();
     }
     let ghost = ContactMaterial { touches: 0, ..ContactMaterial::default() };
     let ghost = scene.add_contact_material(ghost).unwrap();
-    scene.set_particle_contact(swinging + 1..swinging + 2, ghost).unwrap();
+    for end in [swinging + 1, free + 1] {
+        scene.set_particle_contact(end..end + 1, ghost).unwrap();
+    }
     let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
     for mut backend in common::backends(&gpu, &scene, settings) {
         for _ in 0..60 {
