@@ -52,7 +52,7 @@ fn find_pairs(@builtin(global_invocation_id) id: vec3u) {
             lose();
         }
     }
-    // llvmpipe has ended the loop: see MOST_ITERATIONS.
+    // True if llvmpipe has ended the loop: see MOST_ITERATIONS.
     if types != 0u {
         lose();
     }

@@ -77,7 +77,7 @@ fn clear_contact_list(i: u32) {
 // Returns true if an element with this particle can collide with another.
 fn collides(i: u32) -> bool {
     let material = material_of(contact_particles[i].w);
-    return material != UNTOUCHABLE && contact_params.materials[min(material, 15u)].w == 1u;
+    return material != UNTOUCHABLE && contact_params.materials[material].w == 1u;
 }
 
 // Returns true if the list has expired for a particle at the end of this substep or at its start. Contacts may have

@@ -103,45 +103,27 @@ fn stiffen(node: u32) {
     }
 }
 
-// Computes V, q, r and 1/s of a node, of a weld V and S⁻¹, and adds its contributions to A and g of its parent.
-fn eliminate_node(node: u32, parent: u32, top: ptr<function, Symmetric>, top_g: ptr<function, vec3f>) {
+// Computes S⁻¹ of a weld, and adds its contributions to A and g of its parent.
+fn add_weld(node: u32, v: Symmetric, matrix: ptr<function, Symmetric>, g_above: ptr<function, vec3f>) {
+    let at = TREE_ROWS * node;
+    let least = vec3f(LEAST_LEAF * nodes[at + WEIGHTS].w);
+    let softened = Symmetric(max(v.diagonal + nodes[at + SIZES].y, least), v.beside);
+    let inverse = inverse_symmetric(softened, vec3f(), span.zero);
+    set_row(node, Q, inverse.diagonal);
+    set_row(node, R, inverse.beside);
+    (*matrix).diagonal = opaque((*matrix).diagonal + inverse.diagonal, span.zero);
+    (*matrix).beside = opaque((*matrix).beside + inverse.beside, span.zero);
+    *g_above = opaque(*g_above + times_symmetric(inverse, weld_gap(node), span.zero), span.zero);
+}
+
+// Computes q, r and 1/s of a node, and adds its contributions to A and g of its parent.
+fn add_link(node: u32, v: Symmetric, matrix: ptr<function, Symmetric>, g_above: ptr<function, vec3f>) {
     let at = TREE_ROWS * node;
     let head = nodes[at];
     let n = head.xyz;
     let weights = nodes[at + WEIGHTS];
     let k = weights.x;
     let g = row_of(node, G);
-    let stiff = Symmetric(opaque(row_of(node, DIAGONAL) + k, span.zero), row_of(node, BESIDE));
-    let own = plus_outer(stiff, n, n, -k, span.zero);
-    var v = Symmetric();
-    if weights.z > 0.0 {
-        v = inverse_symmetric(own, vec3f(), span.zero);
-    }
-    set_matrix(node, v);
-    var matrix = *top;
-    var g_above = *top_g;
-    if parent != ROOT {
-        matrix = matrix_of(parent);
-        g_above = row_of(parent, G);
-    }
-    if is_weld(node) {
-        let least = vec3f(LEAST_LEAF * weights.w);
-        let softened = Symmetric(max(v.diagonal + nodes[at + SIZES].y, least), v.beside);
-        let inverse = inverse_symmetric(softened, vec3f(), span.zero);
-        set_row(node, Q, inverse.diagonal);
-        set_row(node, R, inverse.beside);
-        matrix.diagonal = opaque(matrix.diagonal + inverse.diagonal, span.zero);
-        matrix.beside = opaque(matrix.beside + inverse.beside, span.zero);
-        g_above = opaque(g_above + times_symmetric(inverse, weld_gap(node), span.zero), span.zero);
-        if parent != ROOT {
-            set_matrix(parent, matrix);
-            set_row(parent, G, g_above);
-        } else {
-            *top = matrix;
-            *top_g = g_above;
-        }
-        return;
-    }
     let q = times_symmetric(v, n, span.zero);
     let r = opaque(n - opaque(across(n, q) * k, span.zero), span.zero);
     let along = dot(n, q);
@@ -153,14 +135,40 @@ fn eliminate_node(node: u32, parent: u32, top: ptr<function, Symmetric>, top_g: 
     // k P − k² P V P, with P V P = V − n qᵀ − q nᵀ + (n·q) n nᵀ.
     let square = opaque1(k * k, span.zero);
     let added = opaque(vec3f(k) - opaque(v.diagonal * square, span.zero), span.zero);
-    matrix.diagonal = opaque(matrix.diagonal + added, span.zero);
-    matrix.beside = opaque(matrix.beside - opaque(v.beside * square, span.zero), span.zero);
-    matrix = plus_outer(matrix, n, q, 2.0 * square, span.zero);
-    matrix = plus_outer(matrix, n, n, opaque1(-k - opaque1(square * along, span.zero), span.zero), span.zero);
-    matrix = plus_outer(matrix, r, r, inverse_s, span.zero);
-    g_above = opaque(g_above + opaque(across(n, times_symmetric(v, g, span.zero)) * k, span.zero), span.zero);
+    var sum = *matrix;
+    sum.diagonal = opaque(sum.diagonal + added, span.zero);
+    sum.beside = opaque(sum.beside - opaque(v.beside * square, span.zero), span.zero);
+    sum = plus_outer(sum, n, q, 2.0 * square, span.zero);
+    sum = plus_outer(sum, n, n, opaque1(-k - opaque1(square * along, span.zero), span.zero), span.zero);
+    *matrix = plus_outer(sum, r, r, inverse_s, span.zero);
+    let carried = opaque(*g_above + opaque(across(n, times_symmetric(v, g, span.zero)) * k, span.zero), span.zero);
     let force = opaque1(opaque1(head.w + dot(q, g), span.zero) * inverse_s, span.zero);
-    g_above = opaque(g_above + opaque(r * force, span.zero), span.zero);
+    *g_above = opaque(carried + opaque(r * force, span.zero), span.zero);
+}
+
+// Computes V of a node, and adds its contributions to A and g of its parent.
+fn eliminate_node(node: u32, parent: u32, top: ptr<function, Symmetric>, top_g: ptr<function, vec3f>) {
+    let at = TREE_ROWS * node;
+    let n = nodes[at].xyz;
+    let k = nodes[at + WEIGHTS].x;
+    let stiff = Symmetric(opaque(row_of(node, DIAGONAL) + k, span.zero), row_of(node, BESIDE));
+    let own = plus_outer(stiff, n, n, -k, span.zero);
+    var v = Symmetric();
+    if nodes[at + WEIGHTS].z > 0.0 {
+        v = inverse_symmetric(own, vec3f(), span.zero);
+    }
+    set_matrix(node, v);
+    var matrix = *top;
+    var g_above = *top_g;
+    if parent != ROOT {
+        matrix = matrix_of(parent);
+        g_above = row_of(parent, G);
+    }
+    if is_weld(node) {
+        add_weld(node, v, &matrix, &g_above);
+    } else {
+        add_link(node, v, &matrix, &g_above);
+    }
     if parent != ROOT {
         set_matrix(parent, matrix);
         set_row(parent, G, g_above);

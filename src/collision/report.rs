@@ -38,7 +38,8 @@ pub struct ContactReport {
     /// [`super::SelfCollision::fixed_capacity`].
     ///
     /// On the GPU, also counts elements with more than 20 000 others in the cells around them (7000 on a software
-    /// adapter): raise the number of substeps. On the GPU, also intersections beyond the number of particles, of which the others are not resolved.
+    /// adapter): raise the number of substeps. On the GPU, also intersections beyond the number of particles, of which
+    /// the others are not resolved.
     pub lost: u32,
     /// Substeps in which all particles stood still and lost their velocity because a pair or a contact was lost. Raise
     /// [`super::SelfCollision::pairs_per_particle`] to avoid them. Only at [`super::SelfCollisionLevel::Surfaces`].

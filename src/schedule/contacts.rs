@@ -26,8 +26,8 @@ pub(crate) struct ContactElements {
     pub counts: [u32; MAX_CONTACT_MATERIALS],
     /// By contact material: bit k is 1 if an element has a particle of it, and the contact material k.
     pub elements_of: [u32; MAX_CONTACT_MATERIALS],
-    /// Three particles and a type. The contact material of an element is that of its first particle. In this order: particles of triangles, of edges only, isolated particles, edges,
-    /// triangles.
+    /// Three particles and a type, in this order: particles of triangles, of edges only, isolated particles, edges,
+    /// triangles. The contact material of an element is that of its first particle.
     pub elements: Vec<[u32; 4]>,
     /// The first element of each of these five groups, and the end.
     pub firsts: [u32; 6],

@@ -290,6 +290,7 @@ mod tests {
             (search, format!("const FAST = {FAST:?};")),
             (search, format!("const OUTLIER = {OUTLIER:?};")),
             (search, format!("const LEAST_DRIFT = {LEAST_DRIFT:?};")),
+            (pair, format!("const SLACK_OF_PAIR = {SLACK:?};")),
             (pair, format!("const WAS_CUT = {WAS_CUT:#x};")),
             (solve, format!("const CORRECTION = {CORRECTION:?};")),
             (solve, format!("const HEAVY_BALL = {HEAVY_BALL:?};")),
