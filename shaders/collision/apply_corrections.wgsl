@@ -45,12 +45,12 @@ fn apply_to_particle(i: u32) {
 // by at most half the margin, within which the pair list is valid.
 fn within_reach(i: u32, d: vec3f) -> vec3f {
     let own = tracked_particle(i);
-    // finish_search.wgsl has already counted this substep. A truncated displacement lies between the drift of truncation and the
+    // finish_search.wgsl has already counted this substep. A truncated displacement lies between the frame of truncation and the
     // whole displacement.
     let since = contact_status.now - 1u - contact_status.searched;
     let moved = opaque(opaque(own.predicted + contact_status.drift, params.zero) * f32(since), params.zero);
     let end = opaque(opaque(own.place - positions[i].xyz, params.zero) + moved, params.zero);
-    let start = opaque(end - opaque(own.displacement - contact_status.truncation_drift, params.zero), params.zero);
+    let start = opaque(end - opaque(own.displacement - contact_status.truncation_frame, params.zero), params.zero);
     let aside = -from_segment(array(start, end), d, params.zero);
     let half = 0.5 * contact_params.margin;
     let far = length(aside);

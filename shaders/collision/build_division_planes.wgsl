@@ -43,13 +43,13 @@ fn cut_of(particle: u32, round: u32) -> i32 {
     return atomicLoad(&corrections[cut_word(particle, round, params.particle_count)]);
 }
 
-// Returns the displacement of a particle relative to the drift of truncation, truncated by the rounds before.
+// Returns the displacement of a particle relative to the frame of truncation, truncated by the rounds before.
 fn displacement_of(particle: u32) -> vec3f {
     var left = 1.0;
     for (var round = 0u; round < ROUND; round++) {
         left = left_after(left, cut_of(particle, round), params.zero);
     }
-    return opaque(opaque(displacements[particle].xyz - contact_status.truncation_drift, params.zero) * left, params.zero);
+    return opaque(opaque(displacements[particle].xyz - contact_status.truncation_frame, params.zero) * left, params.zero);
 }
 
 fn divide_pair(row: vec4u) {

@@ -1,6 +1,6 @@
 // Poses of a collider in a step, shared by the passes of a scene and of instances: interpolate_colliders.wgsl,
 // commit_colliders.wgsl and shaders/instancing/instances_colliders.wgsl. They declare `params` and `contact_params`.
-// Counterparts: src/reference/colliders.rs, which does not need `above`, and `ColliderFrame::between`.
+// Counterparts: src/reference/colliders.rs and `ColliderFrame::between`.
 
 // Larger than any distance.
 const NO_BOUND = 3e38;

@@ -17,7 +17,7 @@
 // - the other sum of the corrections
 @group(0) @binding(7) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(8) var<storage, read_write> contact_status: ContactStatus;
-@group(0) @binding(9) var<storage, read> anchors: array<FrictionAnchor>;
+@group(0) @binding(9) var<storage, read> previous: array<PreviousContact>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn find_contacts(@builtin(global_invocation_id) id: vec3u) {
@@ -56,7 +56,8 @@ fn contact(row: vec4u) {
     if is_tangled(kind, particles) {
         return;
     }
-    let overlap = pair.thickness - closest(kind, pair.p, params.zero).distance;
+    let start = closest(kind, pair.p, params.zero).distance;
+    let overlap = pair.thickness - start;
     if overlap > 0.0 {
         atomicMax(&contact_status.deepest, bitcast<u32>(overlap));
     }
@@ -68,10 +69,19 @@ fn contact(row: vec4u) {
         return;
     }
     let met = meeting.contact;
-    let offset = anchored_offset(row, pair.p, met.normal);
+    let place = previous_place(row);
+    let approach = -opaque1(dot(met.normal, weighted_sum(met.weights, pair.d, params.zero)), params.zero);
+    var kept = opaque1(max(start, opaque1(NEAREST * pair.thickness, params.zero)) + max(approach, 0.0), params.zero);
+    var offset = vec3f();
+    if place != NO_SLOT {
+        kept = previous[place].distance;
+        offset = anchored_offset(place, pair.p, met.normal);
+    }
+    let distance = min(opaque1(kept + opaque1(SEPARATION * contact_params.recovery, params.zero), params.zero), pair.thickness);
+    let c0 = min(met.c0, distance - opaque1(dot(met.normal, weighted_sum(met.weights, pair.p, params.zero)), params.zero));
     let next = u32(atomicExchange(&corrections[first_contact(particles, contact_status.now)], i32(slot + 1u)));
     let marked = counted(row);
-    contacts[slot] = ActiveContact(vec4f(met.normal, met.c0), met.weights, marked, offset, next, vec3f(), 0.0, vec3f());
+    contacts[slot] = ActiveContact(vec4f(met.normal, c0), met.weights, marked, offset, next, vec3f(), 0.0, vec3f(), distance);
 }
 
 // Returns the word of `corrections` that holds the first contact of the list of a pair. There are as many lists as particles.
@@ -84,20 +94,25 @@ fn first_contact(particles: vec4u, substep: u32) -> u32 {
 // Mesa's llvmpipe ends all loops.
 const LONGEST_LIST = 4096u;
 
-// Returns the tangential offset of the contact points of a pair since they began to stick; 0 for a new contact.
-fn anchored_offset(row: vec4u, p: Four, normal: vec3f) -> vec3f {
+// Returns the place of the contact of a pair in the last substep, or NO_SLOT.
+fn previous_place(row: vec4u) -> u32 {
     var next = u32(atomicLoad(&corrections[first_contact(pair_particles(row), contact_status.now - 1u)]));
     for (var n = 0u; n < LONGEST_LIST && next != 0u; n++) {
         let place = next - 1u;
-        let word = anchors[place].next;
-        if all(anchors[place].pair == row) {
-            var offset = anchors[place].offset;
-            if (word & SLIDES) == 0u {
-                offset = opaque(offset + weighted_sum(anchors[place].weights, p, params.zero), params.zero);
-            }
-            return opaque(offset - opaque(normal * opaque1(dot(normal, offset), params.zero), params.zero), params.zero);
+        if all(previous[place].pair == row) {
+            return place;
         }
-        next = word & ~SLIDES;
+        next = previous[place].next & ~SLIDES;
     }
-    return vec3f();
+    return NO_SLOT;
+}
+
+// Returns the tangential offset of the contact points of a pair since they began to stick.
+fn anchored_offset(place: u32, p: Four, normal: vec3f) -> vec3f {
+    var offset = previous[place].offset;
+    if (previous[place].next & SLIDES) == 0u {
+        let moved = weighted_sum(vec4f(0.0, previous[place].weights), p, params.zero);
+        offset = opaque(offset + moved, params.zero);
+    }
+    return opaque(offset - opaque(normal * opaque1(dot(normal, offset), params.zero), params.zero), params.zero);
 }

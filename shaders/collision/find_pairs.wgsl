@@ -92,7 +92,7 @@ fn share_particle(kind: u32, particles: vec4u) -> bool {
 }
 
 // Lists a pair that may meet before the next search. Not if its elements share a particle, if their materials do not
-// collide, if they meet at a seam, or if they are near at rest.
+// collide, if they meet at a seam, or if they are in contact at rest.
 fn list(kind: u32, particles: vec4u, tracked_members: array<TrackedParticle, 4>) {
     if share_particle(kind, particles) {
         return;
@@ -112,7 +112,7 @@ fn list(kind: u32, particles: vec4u, tracked_members: array<TrackedParticle, 4>)
         return;
     }
     if (first >> 8u) == (second >> 8u)
-        && rest_distance(kind, particles) < thickness * select(1.0, 1.5, kind == PARTICLES) {
+        && rest_distance(kind, particles) < thickness * select(1.0 + SLACK_OF_PAIR, 1.5, kind == PARTICLES) {
         return;
     }
     let slot = atomicAdd(&contact_status.found_count, 1u);

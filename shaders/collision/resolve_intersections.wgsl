@@ -55,6 +55,6 @@ fn resolve_intersections(@builtin(global_invocation_id) id: vec3u) {
         let particles = vec4u(intersections[row + end], intersections[row + 2u], intersections[row + 3u], intersections[row + 4u]);
         let marked = counted(pack(CROSSING, particles));
         let weights = vec4f(1.0, -found.weights);
-        contacts[slot] = ActiveContact(plane, weights, marked, vec3f(), 0u, vec3f(), 0.0, vec3f());
+        contacts[slot] = ActiveContact(plane, weights, marked, vec3f(), 0u, vec3f(), 0.0, vec3f(), 0.0);
     }
 }

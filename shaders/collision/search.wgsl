@@ -29,7 +29,10 @@ override AT_END: bool = false;
 
 // Maximum number of particles whose mean displacement is the drift.
 const SAMPLES = 64u;
-var<workgroup> samples: array<vec3f, SAMPLES>;
+// So that sums of masses times displacements stay finite [kg].
+const MOST_MASS = 1e20;
+// Displacement and mass, at most MOST_MASS.
+var<workgroup> samples: array<vec4f, SAMPLES>;
 var<workgroup> motion: vec4f;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -49,8 +52,10 @@ fn search_clear_cells(@builtin(global_invocation_id) id: vec3u, @builtin(workgro
     let count = by_thread(min(contact_params.particle_end, SAMPLES), local);
     if local < count {
         // Particles with non-finite displacements are quarantined later and are excluded.
-        let d = displacements[elements[local * (contact_params.particle_end / count)].x].xyz;
-        samples[local] = select(vec3f(), d, is_finite(d));
+        let particle = elements[local * (contact_params.particle_end / count)].x;
+        let d = displacements[particle].xyz;
+        let w = positions[particle].w;
+        samples[local] = vec4f(select(vec3f(), d, is_finite(d)), select(0.0, min(1.0 / w, MOST_MASS), w > 0.0));
     }
     workgroupBarrier();
     if local == 0u {
@@ -62,7 +67,7 @@ fn search_clear_cells(@builtin(global_invocation_id) id: vec3u, @builtin(workgro
         track(i, drift, FAST * motion.w);
     }
     if i == 0u {
-        begin_search(drift);
+        begin_search(drift, count);
     }
 }
 
@@ -78,8 +83,8 @@ fn mean_motion(count: u32) -> vec4f {
         var sum = vec3f();
         var used = 0.0;
         for (var k = 0u; k < count; k++) {
-            if opaque_square(samples[k] - mean, params.zero) <= limit {
-                sum += samples[k];
+            if opaque_square(samples[k].xyz - mean, params.zero) <= limit {
+                sum += samples[k].xyz;
                 used += 1.0;
             }
         }
@@ -87,8 +92,8 @@ fn mean_motion(count: u32) -> vec4f {
         mean = opaque(sum / max(used, 1.0), params.zero);
         var squares = 0.0;
         for (var k = 0u; k < count; k++) {
-            if opaque_square(samples[k] - center, params.zero) <= limit {
-                squares += opaque_square(samples[k] - mean, params.zero);
+            if opaque_square(samples[k].xyz - center, params.zero) <= limit {
+                squares += opaque_square(samples[k].xyz - mean, params.zero);
             }
         }
         mean_square = opaque1(squares / max(used, 1.0), params.zero);
@@ -97,6 +102,17 @@ fn mean_motion(count: u32) -> vec4f {
     let slow = LEAST_DRIFT * contact_params.margin;
     let is_slow = contact_params.holds_particles == 1u && opaque_square(mean, params.zero) < slow * slow;
     return vec4f(select(mean, vec3f(), is_slow), sqrt(mean_square));
+}
+
+// Returns the displacement of the center of mass of the samples. Counterpart: `motion_of_center` in src/reference/search.rs.
+fn motion_of_center(count: u32) -> vec3f {
+    var sum = vec3f();
+    var mass = 0.0;
+    for (var k = 0u; k < count; k++) {
+        sum += opaque(samples[k].xyz * samples[k].w, params.zero);
+        mass += samples[k].w;
+    }
+    return opaque(sum / max(mass, 1e-30), params.zero);
 }
 
 // One outlier among 64 samples differs by up to √63 = 7.9 spreads, two differ by at most √31 = 5.6.
@@ -138,9 +154,9 @@ fn track(i: u32, drift: vec3f, fast: f32) {
 }
 
 // Starts a search; called by one thread.
-fn begin_search(drift: vec3f) {
+fn begin_search(drift: vec3f, count: u32) {
     contact_status.drift = drift;
-    contact_status.truncation_drift = select(drift, vec3f(), contact_params.holds_particles == 1u);
+    contact_status.truncation_frame = select(motion_of_center(count), vec3f(), contact_params.holds_particles == 1u);
     contact_status.horizon = new_horizon();
     atomicStore(&contact_status.found_count, 0u);
     if atomicLoad(&contact_status.stale) == INCOMPLETE {

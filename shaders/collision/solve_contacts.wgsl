@@ -7,7 +7,8 @@
 // Correction: Δxₖ = wₖ bₖ (n Δλ_n + Δλ_t). All iterations but the last over-relax the quotients. They also add a part of the
 // change in the iteration before: the heavy ball method (Polyak 1964).
 // One thread per contact. Reads displacements and corrections. Writes the multipliers, and in the last iteration the
-// friction anchor. Adds corrections of its particles with atomics, in whole quanta: the sum does not depend on the order.
+// contact for the next substep. Adds corrections of its particles with atomics, in whole quanta: the sum does not depend
+// on the order.
 // Until apply_corrections.wgsl, a particle has two sums of corrections, 0 and 1. An iteration reads one, which contains all
 // iterations before. To the other it adds the corrections of the iteration before and its own.
 
@@ -20,7 +21,7 @@
 @group(0) @binding(6) var<storage, read_write> corrections: array<atomic<i32>>;
 @group(0) @binding(7) var<storage, read_write> contact_status: ContactStatus;
 // The last iteration writes it for the next substep.
-@group(0) @binding(8) var<storage, read_write> anchors: array<FrictionAnchor>;
+@group(0) @binding(8) var<storage, read_write> previous: array<PreviousContact>;
 @group(0) @binding(9) var<uniform> iteration: ContactIteration;
 
 struct ContactIteration {
@@ -45,9 +46,9 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
         contact_status.most_contacts = max(contact_status.most_contacts, found);
     }
     if place >= used_count(found, arrayLength(&contacts)) {
-        if ends_substep && found > arrayLength(&contacts) && place < arrayLength(&anchors) {
-            // The lists of contacts of the next substep find no anchor here.
-            anchors[place] = FrictionAnchor();
+        if ends_substep && found > arrayLength(&contacts) && place < arrayLength(&previous) {
+            // The lists of contacts of the next substep find no contact here.
+            previous[place] = PreviousContact();
         }
         return;
     }
@@ -63,7 +64,7 @@ fn solve_contacts(@builtin(global_invocation_id) id: vec3u) {
     if weight > 0.0 && length(motion) < 1e30 {
         change = solve(place, own, particles, motion, weight, ends_substep);
     } else if ends_substep {
-        anchors[place] = FrictionAnchor(without_marks(own.pair), own.weights, own.offset, own.next | SLIDES);
+        previous[place] = ended(own, own.offset, SLIDES);
     }
     for (var k = 0u; k < members; k++) {
         let weighted = opaque1(masses.w[k] * own.weights[k], params.zero);
@@ -103,7 +104,7 @@ fn solve(place: u32, own: ActiveContact, particles: vec4u, motion: vec3f, weight
     let push = opaque(normal * opaque1(normal_lambda - own.normal_lambda, params.zero), params.zero);
     if ends_substep {
         let largest = opaque1(most_friction * weight, params.zero);
-        anchors[place] = anchor_of(own, particles, slides, largest);
+        previous[place] = anchored(own, particles, slides, largest);
     }
     contacts[place].normal_lambda = normal_lambda;
     contacts[place].friction_lambda = friction_lambda;
@@ -167,14 +168,18 @@ fn corrected(particle: u32) -> vec3f {
     return opaque(displacements[particle].xyz + opaque(vec3f(sum) * contact_params.quantum, params.zero), params.zero);
 }
 
-// Returns the friction anchor for the next substep. `largest` is the offset that friction at its limit holds [m]: the
-// anchor of a contact that slides moves along.
-fn anchor_of(own: ActiveContact, particles: vec4u, slides: bool, largest: f32) -> FrictionAnchor {
+// Returns the contact for the next substep. `flag` is SLIDES or 0.
+fn ended(own: ActiveContact, offset: vec3f, flag: u32) -> PreviousContact {
+    return PreviousContact(without_marks(own.pair), own.weights.yzw, own.distance, offset, own.next | flag);
+}
+
+// Returns the contact with its friction anchor. `largest` is the offset that friction at its limit holds [m]: the anchor
+// of a contact that slides moves along.
+fn anchored(own: ActiveContact, particles: vec4u, slides: bool, largest: f32) -> PreviousContact {
     if slides {
         let share = min(opaque1(largest / max(length(own.offset), 1e-30), params.zero), 1.0);
-        return FrictionAnchor(without_marks(own.pair), own.weights, own.offset * share, own.next | SLIDES);
+        return ended(own, own.offset * share, SLIDES);
     }
     let moved = weighted_sum(own.weights, relative_positions(particles), params.zero);
-    let offset = opaque(own.offset - moved, params.zero);
-    return FrictionAnchor(without_marks(own.pair), own.weights, offset, own.next);
+    return ended(own, opaque(own.offset - moved, params.zero), 0u);
 }

@@ -38,7 +38,7 @@ fn truncate_displacements(@builtin(global_invocation_id) id: vec3u) {
         count += select(0u, 1u, cuts[round] != 0);
     }
     atomicAdd(&contact_status.truncated, count);
-    let drift = contact_status.truncation_drift;
+    let drift = contact_status.truncation_frame;
     let own = opaque(displacements[i].xyz - drift, params.zero);
     displacements[i] = vec4f(drift + opaque(own * left, params.zero), 0.0);
 }

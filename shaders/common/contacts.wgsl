@@ -73,8 +73,9 @@ struct ContactStatus {
     drift: vec3f,
     // Substeps since the start.
     now: u32,
-    // Truncation shortens displacements relative to this: the drift, or 0 if `ContactParams::holds_particles` is 1.
-    truncation_drift: vec3f,
+    // Truncation shortens displacements relative to this: the displacement of the center of mass of the sample, or 0 if
+    // `ContactParams::holds_particles` is 1. So bodies that stop each other keep their momentum.
+    truncation_frame: vec3f,
     // HOLDS, EXPIRED, RESET or INCOMPLETE: the state of the pair list.
     stale: atomic<u32>,
     // The substep of the last search, and the number of substeps for which its list holds.

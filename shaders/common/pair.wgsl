@@ -41,13 +41,17 @@ struct ActiveContact {
     normal_lambda: f32,
     // Change of the multipliers in the iteration before, a displacement times mass [kg m].
     change: vec3f,
+    // Distance that the contact keeps: the thickness, or less if the elements were nearer when they met [m].
+    distance: f32,
 }
 
-// The friction anchor of a contact of the last substep. The offset of the contact points is `offset` if the contact
+// A contact of the last substep, with its friction anchor. The offset of the contact points is `offset` if the contact
 // slid, else `offset` + Σ b x.
-struct FrictionAnchor {
+struct PreviousContact {
     pair: vec4u,
-    weights: vec4f,
+    // The weights b of the particles but the first.
+    weights: vec3f,
+    distance: f32,
     offset: vec3f,
     // As `ActiveContact.next`, with SLIDES.
     next: u32,
@@ -226,6 +230,13 @@ const MOST_ADVANCES_OF_PAIR = 10u;
 // Elements are in contact if their distance exceeds the thickness by at most this share of it. The solve leaves gaps of this
 // size, and a contact that ended would lose its friction anchor.
 const SLACK_OF_PAIR = 0.05;
+
+// Elements that are nearer than their thickness when they meet keep their distance. It grows at this share of the
+// recovery speed up to the thickness, because the separation becomes velocity.
+const SEPARATION = 0.05;
+// They keep at least this share of the thickness, because truncation would hold them closer. They also keep the approach of
+// the substep in which they meet: a contact that starts in an impact has almost the whole thickness.
+const NEAREST = 0.1;
 
 fn on_the_way(p: Four, d: Four, time: f32, zero: u32) -> Four {
     return Four(

@@ -60,7 +60,7 @@ impl ColliderFrame {
         [Self::new(end.directions(), start.offset()), Self::new(turn, end.offset() - start.offset())]
     }
 
-    fn directions(&self) -> [Vec3; 3] {
+    pub fn directions(&self) -> [Vec3; 3] {
         self.rows.map(|[x, y, z, _]| Vec3::new(x, y, z))
     }
 

@@ -4,10 +4,10 @@ mod checkpoint;
 
 use super::collider::{Collider, ColliderId, Pose};
 use super::collider_frame::ColliderFrame;
-use super::shape::{Baked, HULL};
+use super::shape::{Baked, HALF_SPACE, HULL};
 use super::triangle::meets_triangles;
 use crate::error::{Error, Result, check_finite};
-use crate::geometry::vector::dot;
+use crate::geometry::vector::{dot, sum_of_components};
 use glam::Vec3;
 
 /// A collider in the layout of the shaders: `Collider` in `shaders/common/contacts.wgsl`.
@@ -56,6 +56,12 @@ impl ColliderRow {
         self.flags & DISABLED != 0
     }
 
+    /// The bound on the height above the collider in a substep, see [`Self::above`]: `keep` \[m\] for a static half-space,
+    /// else larger than any height.
+    pub fn height_bound(&self, keep: f32) -> f32 {
+        if self.shape == HALF_SPACE && self.flags & MOVING == 0 { keep } else { 3e38 }
+    }
+
     /// The motion of a point in a substep relative to the collider, in world space. It has two parts: the start, moved with
     /// the collider to the end of the substep, and the rest of the displacement. `rest` is the residual of the position x, which the
     /// displacement d does not include. Counterpart: `relative_motion` in `shaders/common/contacts.wgsl`.
@@ -66,11 +72,12 @@ impl ColliderRow {
     }
 
     /// False for a point outside of the bounds that moves by at most `reach` \[m\]: it has no contact. The bounds are part of
-    /// the physics of ground that ends at its border, which is solid down to them. Counterpart: `is_near` in
-    /// `shaders/collision/collide/near.wgsl`, which also has a bound for half-spaces.
+    /// the physics of ground that ends at its border, which is solid down to them. For a static half-space the height above its
+    /// plane counts too, with a tolerance for rounding. Counterpart: `is_near` in `shaders/collision/collide/near.wgsl`.
     pub fn is_near(&self, x: Vec3, reach: f32) -> bool {
         let (apart, near) = (x - self.frame.offset(), self.near + reach);
-        dot(apart, apart) <= near * near
+        let above = self.above + 1.001 * reach + 4e-6 * sum_of_components(apart);
+        dot(apart, apart) <= near * near && dot(apart, self.frame.directions()[1]) <= above
     }
 
     /// Byte range of target and flags.

@@ -56,7 +56,7 @@ pub enum SelfCollisionLevel {
     Particles,
     /// Vertices with triangles and edges with edges, at any particle spacing. Particles of neither, such as lattice
     /// particles of soft bodies, collide as spheres, also with the points of ropes and rods. Elements of one body do not
-    /// collide if their rest distance is less than their thickness, spheres if it is less than 1.5 thicknesses.
+    /// collide if their rest distance is less than 1.05 thicknesses, spheres if it is less than 1.5 thicknesses.
     ///
     /// Displacements that the contacts cannot separate are truncated before they cross, also those of pinned particles,
     /// which then lag behind their targets. Truncation follows the colliders, so a particle that others hold back may

@@ -217,7 +217,7 @@ fn rows_of_contacts_have_the_layout_of_the_prelude() {
         on_host!(ContactStatus {
             drift,
             now,
-            truncation_drift,
+            truncation_frame,
             stale,
             searched,
             horizon,

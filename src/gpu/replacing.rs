@@ -58,6 +58,8 @@ impl Solver {
     /// - The first plastic constraint of a kind, and grids of more materials or cell sizes than a tile can hold, change the tiles
     ///   of that kind to colours.
     /// - [`crate::ColorOrder::Shuffled`] draws another order if a part adds colours.
+    /// - With the first group or the last one, colliders push after each iteration of contacts or no longer, and the default of
+    ///   [`crate::SelfCollision::iterations`] changes.
     /// - Added groups of another size class ([`crate::ShapeMatching`], [`crate::Pressure`]) can change the number of threads of
     ///   each group, and the order of their sums.
     ///

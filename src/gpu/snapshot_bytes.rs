@@ -12,7 +12,7 @@ use crate::words::{Fingerprint, WordReader, WordWriter, damaged};
 const MARK: &[u8; 8] = b"supplesn";
 
 /// The version of the format. Each change of the format or of the state that it contains needs another one.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 
 /// Bytes of mark, version, size and hash.
 const HEADER: usize = 28;

@@ -215,16 +215,41 @@ impl Reference {
         self.velocity(i);
         let contact = &mut self.collider_contacts[i];
         let (bounce, recovery) = (std::mem::take(&mut contact.bounce), std::mem::take(&mut contact.recovery));
-        let d = &mut self.displacements[i];
         if recovery != Vec3::ZERO {
+            let d = self.displacements[i];
             // A displacement of length 0 was not truncated.
-            let left = if contact.displacement_length > 0.0 { length(*d) / contact.displacement_length } else { 1.0 };
-            *d = without_recovery(*d, recovery * left);
+            let left = if contact.displacement_length > 0.0 { length(d) / contact.displacement_length } else { 1.0 };
+            let (own, carried) = without_recovery(d, recovery * left);
+            if self.controls.settings.keeps_collider_impulses() {
+                self.push_by_recovery(i, carried);
+            }
+            self.displacements[i] = own;
         }
-        *d += bounce;
+        self.displacements[i] += bounce;
         if predicts {
             self.predict(i);
         }
+    }
+
+    /// Adds the impulse of a particle whose recovery has carried a load, `carried` \[m\], on a collider: on that of the two
+    /// of this step that it has pressed most in this direction.
+    fn push_by_recovery(&mut self, i: usize, carried: Vec3) {
+        if carried == Vec3::ZERO {
+            return;
+        }
+        let factor = 1.0 / (self.controls.inverse_masses[i] * self.params.h);
+        let impulse = carried * -factor;
+        let [first, second] = self.collider_contacts[i].impulses;
+        let along = |slot: ColliderImpulse| dot(slot.impulse, impulse);
+        let owner = match (first, second) {
+            (Some(first), Some(second)) if along(second) > along(first) => second.collider,
+            (Some(first), _) => first.collider,
+            _ => return,
+        };
+        // The collider is at the end of the substep too.
+        let collider = &self.colliders[owner as usize];
+        let arm = self.positions[i] - (collider.frame.offset() + collider.travel.offset());
+        self.push_on(i, owner, (impulse, length(carried) * factor), arm);
     }
 
     pub(super) fn commit_colliders(&mut self) {
@@ -245,7 +270,9 @@ impl Reference {
             let (start, end) = (after(row.substep), after(row.substep + 1));
             let [frame, travel] = ColliderFrame::between(start, end);
             (row.frame, row.travel) = (frame, if row.flags & MOVING == 0 { ColliderFrame::default() } else { travel });
-            row.near = (row.bound + (row.margin + params.largest_thickness)) + length(row.travel.offset());
+            let keep = row.margin + params.largest_thickness;
+            row.near = (row.bound + keep) + length(row.travel.offset());
+            row.above = row.height_bound(keep);
             row.surface_step = end.turned_out_of(Vec3::from(row.surface_velocity) * self.params.h).into();
             row.substep += 1;
         }
@@ -344,11 +371,15 @@ impl LocalParticle<'_> {
     }
 }
 
-/// Subtracts the recovery from a displacement, as far as the displacement still contains it: contacts may have pushed the
-/// particle back.
-fn without_recovery(d: Vec3, recovery: Vec3) -> Vec3 {
+/// A displacement without the recovery, as far as the displacement still contains it, and the rest of the recovery: contacts
+/// have pushed the particle back by it, so it has carried a load.
+fn without_recovery(d: Vec3, recovery: Vec3) -> (Vec3, Vec3) {
     let l = length(recovery);
     let normal = recovery / l;
     let along = dot(normal, d);
-    if l > 0.0 && along < l { d - normal * along.max(0.0) } else { d - recovery }
+    if l > 0.0 && along < l {
+        let left = along.max(0.0);
+        return (d - normal * left, normal * (l - left));
+    }
+    (d - recovery, Vec3::ZERO)
 }

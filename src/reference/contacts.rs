@@ -3,7 +3,7 @@
 use super::Reference;
 use super::search::{Staleness, TrackedParticle, from_segment};
 use crate::collision::ContactReport;
-use crate::collision::pair::{Contact, PairKind, closest, cuts, meet, unpack, weighted};
+use crate::collision::pair::{Contact, NEAREST, PairKind, SEPARATION, closest, cuts, meet, unpack, weighted};
 use crate::collision::self_collision::{CORRECTION, HEAVY_BALL};
 use crate::geometry::vector::{dot, length};
 use crate::schedule::plan::DIVISION_ROUNDS;
@@ -20,6 +20,9 @@ pub(super) struct Contacts {
     pub now: u32,
     /// The drift of the last search.
     pub drift: Vec3,
+    /// Truncation shortens displacements relative to this: the displacement of the center of mass of the sample, or 0 if
+    /// `ContactParams::holds_particles` is 1.
+    pub truncation_frame: Vec3,
     pub stale: Staleness,
     /// The substep of the last search, and the number of substeps for which its list is valid, if no particle is
     /// deflected.
@@ -71,6 +74,17 @@ pub(super) struct ActiveContact {
     pub friction_lambda: Vec3,
     /// Change of the multipliers in the iteration before, a displacement times mass \[kg m\].
     pub change: Vec3,
+    /// Distance that the contact keeps: the thickness, or less if the elements were nearer when they met \[m\].
+    pub distance: f32,
+}
+
+impl ActiveContact {
+    /// The tangential offset of the contact points since they began to stick, a substep later.
+    fn anchored_offset(&self, p: [Vec3; 4], normal: Vec3) -> Vec3 {
+        let moved = if self.slides { Vec3::ZERO } else { weighted(self.contact.weights, p) };
+        let offset = self.offset + moved;
+        offset - normal * dot(normal, offset)
+    }
 }
 
 impl Contacts {
@@ -162,7 +176,8 @@ impl Reference {
             if self.is_tangled(kind, particles) {
                 continue;
             }
-            let overlap = thickness - closest(kind, p).distance;
+            let start = closest(kind, p).distance;
+            let overlap = thickness - start;
             self.contacts.deepest = self.contacts.deepest.max(overlap);
             self.contacts.deep_contacts =
                 self.contacts.deep_contacts.wrapping_add(u32::from(overlap > 0.5 * thickness));
@@ -175,18 +190,17 @@ impl Reference {
                 self.contacts.counts[particles[k] as usize] += 1;
             }
             let pair = self.contacts.pairs[place];
-            let offset = self.anchored_offset(pair, p, contact.normal);
-            let active = ActiveContact { pair, contact, offset, slides: true, ..ActiveContact::default() };
+            let previous = self.contacts.previous.get(&pair);
+            let approach = -dot(contact.normal, weighted(contact.weights, relative));
+            let fresh = start.max(NEAREST * thickness) + approach.max(0.0);
+            let kept = previous.map_or(fresh, |previous| previous.distance);
+            let distance = (kept + SEPARATION * params.recovery).min(thickness);
+            let c0 = contact.c0.min(distance - dot(contact.normal, weighted(contact.weights, p)));
+            let contact = Contact { c0, ..contact };
+            let offset = previous.map_or(Vec3::ZERO, |previous| previous.anchored_offset(p, contact.normal));
+            let active = ActiveContact { pair, contact, offset, distance, slides: true, ..ActiveContact::default() };
             self.contacts.active.push(active);
         }
-    }
-
-    /// The tangential offset of the contact points of a pair since they began to stick; 0 for a new contact.
-    fn anchored_offset(&self, pair: [u32; 4], p: [Vec3; 4], normal: Vec3) -> Vec3 {
-        let Some(previous) = self.contacts.previous.get(&pair) else { return Vec3::ZERO };
-        let moved = if previous.slides { Vec3::ZERO } else { weighted(previous.contact.weights, p) };
-        let offset = previous.offset + moved;
-        offset - normal * dot(normal, offset)
     }
 
     /// Solves all contacts once, with friction, and completes one of the two sums of corrections. A particle with n
@@ -306,16 +320,11 @@ impl Reference {
         }
     }
 
-    /// The displacement relative to which truncation shortens displacements.
-    fn truncation_drift(&self) -> Vec3 {
-        if self.contact_params.holds_particles == 1 { Vec3::ZERO } else { self.contacts.drift }
-    }
-
-    /// The displacement of a particle relative to the drift of truncation, truncated by the rounds before `round`.
+    /// The displacement of a particle in the frame of truncation, truncated by the rounds before `round`.
     fn truncated(&self, i: usize, round: u32) -> Vec3 {
         let cuts = &self.contacts.cuts[i][..round as usize];
         let left = cuts.iter().fold(1.0, |left, &cut| left * (1.0 - cut));
-        (self.displacements[i] - self.truncation_drift()) * left
+        (self.displacements[i] - self.contacts.truncation_frame) * left
     }
 
     /// Truncates a displacement by the shares of all rounds. If a pair or a contact was lost, all particles stand still:
@@ -326,7 +335,7 @@ impl Reference {
         if !stands_still && count == 0 {
             return;
         }
-        let truncated = self.truncation_drift() + self.truncated(i, DIVISION_ROUNDS);
+        let truncated = self.contacts.truncation_frame + self.truncated(i, DIVISION_ROUNDS);
         self.displacements[i] = if stands_still { Vec3::ZERO } else { truncated };
         // Not a count: marks the particle as truncated.
         self.contacts.counts[i] = -1;
@@ -351,13 +360,12 @@ impl Reference {
     /// Limits the deviation of a particle that was truncated in the previous substep: it stays within half the margin
     /// of its predicted path, where the pair list is valid.
     fn within_reach(&mut self, i: usize, d: Vec3) -> Vec3 {
-        let truncation_drift = self.truncation_drift();
         let contacts = &mut self.contacts;
         let own = &contacts.tracked[i];
         // `now` already counts this substep.
         let since = contacts.since_search().wrapping_sub(1);
         let end = (own.place - self.positions[i]) + (own.predicted + contacts.drift) * since as f32;
-        let start = end - (own.displacement - truncation_drift);
+        let start = end - (own.displacement - contacts.truncation_frame);
         let aside = -from_segment([start, end], d);
         let (half, far) = (0.5 * self.contact_params.margin, length(aside));
         if far <= half {

@@ -13,7 +13,7 @@ mod pairs;
 use super::Reference;
 use crate::geometry::vector::{dot, length};
 use crate::sim::contact_params::{
-    FAST, LEAST_DRIFT, MOST_SUBSTEPS, MOST_TRAVEL, MOST_TRAVEL_IF_FAST, OUTLIER, WAS_CUT,
+    FAST, LEAST_DRIFT, MOST_MASS, MOST_SUBSTEPS, MOST_TRAVEL, MOST_TRAVEL_IF_FAST, OUTLIER, WAS_CUT,
 };
 use glam::Vec3;
 
@@ -121,6 +121,8 @@ impl Reference {
     /// Writes the drift, the horizon and the tracked particles.
     fn begin_search(&mut self) {
         let motion = self.mean_motion();
+        let held = self.contact_params.holds_particles == 1;
+        let truncation_frame = if held { Vec3::ZERO } else { self.motion_of_center() };
         let contacts = &mut self.contacts;
         let is_reset = contacts.stale == Staleness::Reset;
         let since = if is_reset { 0 } else { contacts.since_search() };
@@ -138,18 +140,14 @@ impl Reference {
         }
         contacts.searches += 1;
         contacts.drift = motion.drift;
+        contacts.truncation_frame = truncation_frame;
     }
 
     /// The motion of a sample of particles, without followers and particles in reserve. A single sample that differs by more than
     /// `OUTLIER` times the spread is left out: it may be a fast particle. With pins or colliders a slow drift counts as 0,
     /// because the particles that they hold do not move with it.
     fn mean_motion(&self) -> Motion {
-        let particles = &self.controls.compiled.contact_elements.elements[..self.contact_params.particle_end as usize];
-        let count = particles.len().min(SAMPLES);
-        let stride = particles.len() / count.max(1);
-        // Non-finite displacements are excluded; `velocity` quarantines the particle.
-        let displacement = |k: usize| self.displacements[particles[k * stride][0] as usize];
-        let samples = (0..count).map(|k| if displacement(k).is_finite() { displacement(k) } else { Vec3::ZERO });
+        let samples = self.samples().map(|(displacement, _)| displacement);
         let (mut limit, mut drift, mut mean_square) = (3e38, Vec3::ZERO, 0.0);
         for _ in 0..2 {
             let used = samples.clone().filter(|&own| dot(own - drift, own - drift) <= limit);
@@ -163,6 +161,26 @@ impl Reference {
             drift = Vec3::ZERO;
         }
         Motion { drift, spread: mean_square.sqrt() }
+    }
+
+    /// The displacement of the center of mass of the sample.
+    fn motion_of_center(&self) -> Vec3 {
+        let add = |(sum, mass), (displacement, own): (Vec3, f32)| (sum + displacement * own, mass + own);
+        let (sum, mass) = self.samples().fold((Vec3::ZERO, 0.0), add);
+        sum / f32::max(mass, 1e-30)
+    }
+
+    /// Displacement and mass of a sample of particles.
+    fn samples(&self) -> impl Iterator<Item = (Vec3, f32)> + Clone {
+        let particles = &self.controls.compiled.contact_elements.elements[..self.contact_params.particle_end as usize];
+        let count = particles.len().min(SAMPLES);
+        let stride = particles.len() / count.max(1);
+        (0..count).map(move |k| {
+            let particle = particles[k * stride][0] as usize;
+            let (d, w) = (self.displacements[particle], self.controls.inverse_masses[particle]);
+            // Non-finite displacements are excluded; `velocity` quarantines the particle.
+            (if d.is_finite() { d } else { Vec3::ZERO }, if w > 0.0 { (1.0 / w).min(MOST_MASS) } else { 0.0 })
+        })
     }
 }
 

@@ -79,8 +79,9 @@ pub struct Settings {
     /// passes per substep in scenes with triangles and colliders other than half-spaces, and about 188 bytes per particle.
     /// [`crate::Instances`] push particles only.
     pub triangle_contacts: bool,
-    /// The greatest speed at which each contact separates an overlap at the start of a substep [m/s], 0 to 1e3. A high
-    /// value ejects particles that start inside others.
+    /// The greatest speed at which each contact separates an overlap at the start of a substep [m/s], 0 to 1e3. Particles
+    /// and surfaces that are nearer than their thickness when they meet separate at a twentieth of it, since their
+    /// separation becomes velocity; closer than a tenth of the thickness, they part to this distance at once.
     pub recovery_speed: f32,
     /// If true, forces on colliders are summed, for [`crate::Solver::read_collider_forces`]. This takes 112 bytes per
     /// particle, unless restitution, self-collision or contact events need the same buffer.

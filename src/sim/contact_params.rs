@@ -22,6 +22,8 @@ pub(crate) const MOST_TRAVEL_IF_FAST: f32 = 64.0;
 pub(crate) const FAST: f32 = 16.0;
 /// A sample is left out if it differs from the mean by more than this many times the spread.
 pub(crate) const OUTLIER: f32 = 7.0;
+/// Limit of the masses of the samples, so that sums of masses times displacements stay finite \[kg\].
+pub(crate) const MOST_MASS: f32 = 1e20;
 /// With pins or colliders, a smaller drift counts as 0; in margins per substep.
 pub(crate) const LEAST_DRIFT: f32 = 0.1;
 
@@ -50,7 +52,7 @@ pub(crate) struct ContactParams {
     /// 1/radius of level 0 [1/m]: the largest radius of the volume of an element with its path. Each further level allows
     /// four times as much, the last any radius.
     pub inverse_level_radius: f32,
-    /// 1 if there are pins or, at the surface level, colliders. Truncation is then not relative to the drift: pinned
+    /// 1 if there are pins or, at the surface level, colliders. Truncation is then not relative to the center of mass: pinned
     /// particles and particles at colliders do not move with it.
     pub holds_particles: u32,
     /// First particle that meets others as a sphere: particles of no triangle, if some are isolated. They are stored before the
@@ -279,6 +281,7 @@ mod tests {
         let search = include_str!("../../shaders/collision/search.wgsl");
         let cluster = include_str!("../../shaders/schedule/project_cluster.wgsl");
         let pair = include_str!("../../shaders/common/pair.wgsl");
+        use crate::collision::pair::{NEAREST, SEPARATION};
         use crate::collision::self_collision::{CORRECTION, HEAVY_BALL};
         let solve = include_str!("../../shaders/collision/solve_contacts.wgsl");
         for (text, line) in [
@@ -288,10 +291,13 @@ mod tests {
             (search, format!("const MOST_TRAVEL = {MOST_TRAVEL:?};")),
             (search, format!("const MOST_TRAVEL_IF_FAST = {MOST_TRAVEL_IF_FAST:?};")),
             (search, format!("const FAST = {FAST:?};")),
+            (search, format!("const MOST_MASS = {MOST_MASS:?};")),
             (search, format!("const OUTLIER = {OUTLIER:?};")),
             (search, format!("const LEAST_DRIFT = {LEAST_DRIFT:?};")),
             (pair, format!("const SLACK_OF_PAIR = {SLACK:?};")),
             (pair, format!("const WAS_CUT = {WAS_CUT:#x};")),
+            (pair, format!("const SEPARATION = {SEPARATION:?};")),
+            (pair, format!("const NEAREST = {NEAREST:?};")),
             (solve, format!("const CORRECTION = {CORRECTION:?};")),
             (solve, format!("const HEAVY_BALL = {HEAVY_BALL:?};")),
             (pair, format!("const DIVISION_ROUNDS = {}u;", crate::schedule::plan::DIVISION_ROUNDS)),

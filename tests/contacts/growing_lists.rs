@@ -191,7 +191,7 @@ fn growth_in_a_dropped_encoder_is_harmless() {
 fn encoders_recorded_before_growth_may_be_submitted_with_later_ones() {
     let gpu = common::gpu();
     let scene = approaching(0.02, 0.1);
-    let settings = Settings { gravity: [0.0; 3], ..surfaces(6, false, 10) };
+    let settings = Settings { gravity: [0.0; 3], ..surfaces(8, false, 10) };
     let [mut one, mut other] = [0, 1].map(|_| solver(&gpu, &scene, settings));
     for _ in 0..20 {
         let encoders = [0, 1].map(|_| {

@@ -1,11 +1,11 @@
 //! Loads at the default settings: soft balls, weights on layers, layers that slide, and pins on moving colliders.
 
 use crate::common;
-use crate::common::shapes::icosphere;
+use crate::common::shapes::{CUBE, icosphere};
 use std::ops::Range;
 use supple::{
-    ClothGrid, Collider, ContactMaterial, ContactMaterialId, Elasticity, Fabric, Friction, Pose, Reference, Scene,
-    SelfCollision, Settings, Shape, Simulation, SoftBody,
+    ClothGrid, Collider, ContactMaterial, ContactMaterialId, Elasticity, Fabric, Friction, Material, Pose, Reference,
+    Scene, SelfCollision, Settings, Shape, Simulation, SoftBody,
 };
 
 const G: f64 = 9.81;
@@ -281,6 +281,42 @@ fn a_sheet_pinned_to_a_moving_collider_follows_exactly() {
         for (start, now) in scene.positions().iter().zip(reference.read_positions().unwrap()) {
             let miss = common::distance([start[0] + x, start[1], start[2]], now);
             assert!(miss < 1e-6, "frame {frame}: {miss} m from the target");
+        }
+    }
+}
+
+/// Neighbours in a sheet whose rest distance is the thickness, or up to 5 % more, are in contact at rest. They are exempt: a
+/// thousand contacts within the sheet would take the place of those with the load.
+#[test]
+fn a_sheet_as_thick_as_its_spacing_carries_a_box() {
+    let gpu = common::gpu();
+    let spacing = 0.02;
+    for ratio in [0.9, 0.975, 1.0, std::f32::consts::SQRT_2] {
+        let (thickness, half) = (ratio * spacing, 0.06);
+        let mut scene = Scene::new();
+        let contact = material(&mut scene, thickness, 0.5);
+        scene.add_collider(Collider { material: contact, ..Collider::default() }).unwrap();
+        let size = 6.0 * spacing;
+        let cloth = sheet(&mut scene, 7, [-0.5 * size, 0.5 * thickness, -0.5 * size], size, Fabric::default());
+        let center = [0.004, 1.5 * thickness + half, 0.0];
+        let positions: Vec<[f32; 3]> = (0..8)
+            .map(|corner| [0, 1, 2].map(|k| center[k] + half * if corner >> k & 1 == 1 { 1.0 } else { -1.0 }))
+            .collect();
+        let elasticity = Elasticity::Rigid { shape: Material::RIGID };
+        let body = SoftBody { positions: &positions, triangles: &CUBE, spacing: 0.04, density: 200.0, elasticity };
+        let body = scene.add_soft_body(&body).unwrap().particles;
+        for part in [&cloth, &body] {
+            scene.set_particle_contact(part.clone(), contact).unwrap();
+        }
+        let settings = Settings { self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+        let start = mean(of(scene.positions(), &body), 1);
+        for mut backend in common::backends(&gpu, &scene, settings) {
+            backend.step(20);
+            let sunk = start - mean(of(&backend.read_positions().unwrap(), &body), 1);
+            let report = backend.read_contacts().unwrap();
+            println!("{}: thickness {ratio} spacings: sinks {sunk} m, {report:?}", backend.name());
+            assert!(sunk < 1e-3, "{}: thickness {ratio} spacings: sinks {sunk} m", backend.name());
+            assert_eq!((report.deep_contacts, report.truncated), (0, 0), "{}: {report:?}", backend.name());
         }
     }
 }

@@ -5,8 +5,8 @@ use crate::common;
 use crate::common::shapes::CUBE;
 use supple::internals::Pass;
 use supple::{
-    ClothGrid, Collider, ContactMaterial, ContactMaterialId, Elasticity, Fabric, Friction, Pose, Reference, Scene,
-    SelfCollision, Settings, Shape, SoftBody,
+    ClothGrid, Collider, ColliderForce, ContactMaterial, ContactMaterialId, Elasticity, Fabric, Friction, Pose,
+    Reference, Scene, SelfCollision, Settings, Shape, SoftBody,
 };
 
 const THICKNESS: f32 = 0.005;
@@ -231,6 +231,43 @@ fn triangles_press_on_colliders_with_their_weight() {
     }
     assert_eq!(reference.read_diagnostics().unwrap().lost_collider_contacts, 0);
     assert!((mean / (-9.81 * mass) - 1.0).abs() < 0.01, "{mean} N, weight {} N", 9.81 * mass);
+}
+
+/// Triangles of the lower sheet lie on the edges of the box. The load of the upper one moves them after the pass of the
+/// triangles, and the recovery of this overlap carries it.
+#[test]
+fn two_sheets_press_on_the_edges_of_a_box_with_their_weight() {
+    let gpu = common::gpu();
+    let mut scene = Scene::new();
+    let material = ContactMaterial { thickness: 0.005, friction: Friction::coulomb(0.5), ..ContactMaterial::default() };
+    scene.set_contact_material(ContactMaterialId::default(), material).unwrap();
+    for layer in 0..2 {
+        let grid = ClothGrid {
+            columns: 10,
+            rows: 10,
+            origin: [-0.087, 0.056 + 0.005 * layer as f32, -0.088],
+            column_axis: [0.18, 0.0, 0.0],
+            row_axis: [0.0, 0.0, 0.18],
+            fabric: Fabric::COTTON,
+            tethers: None,
+        };
+        scene.add_cloth_grid(&grid).unwrap();
+    }
+    scene.add_collider(Collider::new(Shape::Box { half_extents: [0.05; 3] }, [0.0; 3])).unwrap();
+    let mass: f32 = scene.inverse_masses().iter().map(|w| 1.0 / w).sum();
+    let settings =
+        Settings { self_collision: Some(SelfCollision::surfaces()), collider_forces: true, ..Settings::default() };
+    let forces = common::backends(&gpu, &scene, settings).map(|mut backend| {
+        backend.step(80);
+        let ColliderForce { force, torque } = backend.read_collider_forces().unwrap()[0];
+        let text = format!("{}: {force:?} N of {} N, {torque:?} N m", backend.name(), -9.81 * mass);
+        println!("{text}");
+        assert!((force[1] / (-9.81 * mass) - 1.0).abs() < 0.01, "{text}");
+        // The center of mass is 3 mm aside.
+        assert!(torque.iter().all(|&axis| axis.abs() < 4e-3 * 9.81 * mass), "{text}");
+        (force, torque)
+    });
+    assert!(!common::is_exact(&gpu) || forces[0] == forces[1], "{forces:?}");
 }
 
 /// A heavy soft cube of 12 cm presses a sheet on a ball of 12 cm. In each substep the ball pushes the triangles out, and the cube

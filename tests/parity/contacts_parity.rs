@@ -2,11 +2,12 @@
 //! contacts between particles at both levels.
 
 use crate::common;
+use crate::common::shapes::CUBE;
 use crate::common::{Pair, change, first_unequal, is_exact};
 use supple::internals::Pass;
 use supple::{
-    ClothGrid, ClothMesh, Collider, ColliderForce, ContactMaterial, ContactReport, Cord, Fabric, Friction, Heightfield,
-    Particle, Pose, Rope, Scene, SelfCollision, Settings, Shape, Solver,
+    ClothGrid, ClothMesh, Collider, ColliderForce, ContactMaterial, ContactReport, Cord, Elasticity, Fabric, Friction,
+    Heightfield, Particle, Pose, Rope, Scene, SelfCollision, Settings, Shape, SoftBody, Solver,
 };
 
 fn tolerance(gpu: &supple::gpu::Context) -> f32 {
@@ -272,6 +273,32 @@ fn layers(thickness: f32) -> Scene {
         scene.set_velocity(particle, [0.1 * common::noise(particle), -2.0, 0.0]).unwrap();
     }
     scene
+}
+
+/// Contacts lift particles of the body off the ground between two passes of colliders in a substep.
+#[test]
+fn a_soft_body_that_lands_agrees_at_few_substeps() {
+    let gpu = common::gpu();
+    for substeps in [1, 2] {
+        let mut scene = Scene::new();
+        let thick = ContactMaterial { thickness: 0.02, ..ContactMaterial::default() };
+        let material = scene.add_contact_material(thick).unwrap();
+        scene.add_collider(Collider { material, ..Collider::default() }).unwrap();
+        let half = 0.06;
+        let center = [-0.0031, 0.17, 0.002];
+        let positions: Vec<[f32; 3]> = (0..8)
+            .map(|corner| [0, 1, 2].map(|k| center[k] + half * if corner >> k & 1 == 1 { 1.0 } else { -1.0 }))
+            .collect();
+        let elasticity = Elasticity::Elastic { young: 3e4, bulk: 3e4, damping_time: 0.01 };
+        let body = SoftBody { positions: &positions, triangles: &CUBE, spacing: 0.04, density: 200.0, elasticity };
+        let body = scene.add_soft_body(&body).unwrap().particles;
+        scene.set_particle_contact(body, material).unwrap();
+        let settings = Settings { substeps, self_collision: Some(SelfCollision::surfaces()), ..Settings::default() };
+        let mut pair = Pair::new(&gpu, &scene, settings);
+        let passes = pair.passes(24);
+        let difference = pair.first_difference(tolerance(&gpu), passes);
+        assert!(difference.is_none(), "{substeps} substeps: {difference:#?}");
+    }
 }
 
 #[test]

@@ -19,11 +19,11 @@ struct ColliderBound {
 // height above its plane counts too, with a tolerance for rounding.
 fn is_near(index: u32, x: vec3f, reach: f32) -> bool {
     let bound = bound_at(index);
-    let apart = x - bound.center;
-    let height = dot(apart, bound.up);
+    let apart = opaque(x - bound.center, params.zero);
     let near = bound.near + reach;
-    let above = bound.above + 1.001 * reach + 4e-6 * sum_of_components(apart);
-    return dot(apart, apart) <= near * near && height <= above;
+    let above = opaque1(bound.above + opaque1(1.001 * reach, params.zero), params.zero)
+        + opaque1(4e-6 * sum_of_components(apart), params.zero);
+    return dot(apart, apart) <= near * near && dot(apart, bound.up) <= above;
 }
 
 // Bounds the length from above without a square root.

@@ -45,7 +45,10 @@ const MARK_SLABS: &str = include_str!("../../../shaders/collision/mark_slabs.wgs
 const INTERPOLATE: &str = include_str!("../../../shaders/collision/interpolate_colliders.wgsl");
 const COMMIT: &str = include_str!("../../../shaders/collision/commit_colliders.wgsl");
 const CLEAR: &str = include_str!("../../../shaders/collision/clear_collider_contacts.wgsl");
-const RESTITUTION: &str = include_str!("../../../shaders/collision/apply_restitution.wgsl");
+const RESTITUTION: &str = concat!(
+    include_str!("../../../shaders/collision/apply_restitution.wgsl"),
+    include_str!("../../../shaders/collision/collide/impulses.wgsl")
+);
 
 /// The passes of colliders.
 #[derive(Debug)]
@@ -117,8 +120,11 @@ impl ColliderPasses {
         let [positions, displacements, residuals, rebounds] = motion.map(|buffer| (Write, buffer));
         let restitution = || {
             [false, true].map(|predicts| {
-                let bindings = [params, positions, displacements, residuals, rebounds];
-                binder.bind_with("apply_restitution", RESTITUTION, &bindings, &[("PREDICTS", flag(predicts))])
+                let state = [params, positions, displacements, residuals, rebounds];
+                let bindings = [&state[..], &[(Read, &colliders), (Write, &shared.status)]].concat();
+                let notes = flag(controls.settings.keeps_collider_impulses());
+                let constants = [("PREDICTS", flag(predicts)), ("NOTES_IMPULSES", notes)];
+                binder.bind_with("apply_restitution", RESTITUTION, &bindings, &constants)
             })
         };
         let summing = || ForcePasses::new(&maker, &binder, controls, params, [&collider_contacts, &forces]);

@@ -16,10 +16,10 @@ use crate::sim::contact_params::ContactParams;
 use crate::sim::controls::Controls;
 use wgpu::BufferUsages;
 
-/// Bytes of `ActiveContact`, of a pair and of `FrictionAnchor` in `shaders/common/pair.wgsl`.
+/// Bytes of `ActiveContact`, of a pair and of `PreviousContact` in `shaders/common/pair.wgsl`.
 pub(in crate::gpu) const CONTACT_BYTES: u64 = 96;
 pub(super) const PAIR_BYTES: u64 = 16;
-const ANCHOR_BYTES: u64 = 48;
+const PREVIOUS_BYTES: u64 = 48;
 
 /// Bytes of the rows of a particle in `corrections`; see `shaders/collision/find_contacts.wgsl`.
 pub(in crate::gpu) const CORRECTION_BYTES: u64 = 48;
@@ -50,7 +50,7 @@ pub(in crate::gpu) struct ContactPasses {
     pub corrections: wgpu::Buffer,
     tracked: wgpu::Buffer,
     intersections: wgpu::Buffer,
-    /// The buffers whose size depends on the capacities: pairs, contacts, anchors.
+    /// The buffers whose size depends on the capacities: pairs, contacts, previous contacts.
     pub(super) lists: [wgpu::Buffer; 3],
     /// `None` if the lists do not grow.
     pub(super) watch: Option<Watch>,
@@ -58,14 +58,14 @@ pub(in crate::gpu) struct ContactPasses {
     pub bytes: u64,
 }
 
-/// Creates the buffers of pairs, contacts and anchors.
+/// Creates the buffers of pairs, contacts and previous contacts.
 pub(super) fn make_lists(maker: &Maker, capacities: Capacities) -> Result<[wgpu::Buffer; 3]> {
     let make = |label, capacity, bytes| maker.empty(label, u64::from(capacity) * bytes, BufferUsages::STORAGE);
     let Capacities { pairs, contacts, .. } = capacities;
     Ok([
         make("pairs", pairs, PAIR_BYTES)?,
         make("contacts", contacts, CONTACT_BYTES)?,
-        make("anchors", contacts, ANCHOR_BYTES)?,
+        make("previous contacts", contacts, PREVIOUS_BYTES)?,
     ])
 }
 
@@ -77,7 +77,7 @@ pub(super) struct PairBuffers {
     pub tracked: wgpu::Buffer,
     pub pairs: wgpu::Buffer,
     pub contacts: wgpu::Buffer,
-    pub anchors: wgpu::Buffer,
+    pub previous: wgpu::Buffer,
     pub corrections: wgpu::Buffer,
     pub dispatches: wgpu::Buffer,
     pub intersections: wgpu::Buffer,
@@ -102,13 +102,24 @@ impl PairBuffers {
         let cells = maker.empty("cells", u64::from(parameters.table_size) * 4, storage)?;
         let volumes = maker.empty("volumes", u64::from(parameters.element_end) * 32, storage)?;
         let tracked = maker.empty("tracked", count * 32, storage)?;
-        let [pairs, contacts, anchors] = make_lists(maker, controls.capacities)?;
+        let [pairs, contacts, previous] = make_lists(maker, controls.capacities)?;
         let corrections = maker.empty("corrections", count * CORRECTION_BYTES, storage)?;
         // No workgroups until a pass writes their number.
         let sizes = [[0u32, 1, 1]; SearchPass::ALL.len() + 3];
         let dispatches = maker.filled(queue, "contact_dispatches", &sizes, storage | BufferUsages::INDIRECT)?;
         let intersections = maker.empty("intersections", if only_particles { 4 } else { count * 32 }, storage)?;
-        Ok(Self { elements, cells, volumes, tracked, pairs, contacts, anchors, corrections, dispatches, intersections })
+        Ok(Self {
+            elements,
+            cells,
+            volumes,
+            tracked,
+            pairs,
+            contacts,
+            previous,
+            corrections,
+            dispatches,
+            intersections,
+        })
     }
 }
 
@@ -153,7 +164,7 @@ impl ContactPasses {
             note: (controls.settings.contact_events > 0).then(|| bindings.note(shared)),
             watch: (!controls.capacities.is_fixed).then(|| Watch::new(&maker)).transpose()?,
             bytes: maker.made_bytes(),
-            lists: [made.pairs, made.contacts, made.anchors],
+            lists: [made.pairs, made.contacts, made.previous],
             dispatches: made.dispatches,
             corrections: made.corrections,
             tracked: made.tracked,
@@ -163,10 +174,10 @@ impl ContactPasses {
 
     /// The buffers with state that outlasts a step. The grid is filled anew by each search, contacts in each substep.
     pub fn state_buffers(&self) -> [(&'static str, &wgpu::Buffer); 6] {
-        let [pairs, _, anchors] = &self.lists;
+        let [pairs, _, previous] = &self.lists;
         [
             ("pairs", pairs),
-            ("anchors", anchors),
+            ("previous contacts", previous),
             ("tracked", &self.tracked),
             ("corrections", &self.corrections),
             ("intersections", &self.intersections),
@@ -224,7 +235,7 @@ impl Bindings<'_> {
             (Write, &made.contacts),
             (Write, &made.corrections),
             self.status,
-            (Read, &made.anchors),
+            (Read, &made.previous),
         ];
         let text = concat!(
             include_str!("../../../shaders/collision/find_contacts.wgsl"),
@@ -252,7 +263,7 @@ impl Bindings<'_> {
             (Write, &made.contacts),
             (Write, &made.corrections),
             self.status,
-            (Write, &made.anchors),
+            (Write, &made.previous),
             (Uniform, iteration),
         ];
         let text = concat!(

@@ -1,7 +1,7 @@
 //! Growth of the pair list and of the contact list, whose need only the GPU knows.
 //!
 //! Each [`crate::Solver::encode`] copies the counters to the host, unless a copy is under way. The first one after their
-//! arrival replaces lists that are too short, in the encoder of the caller: pairs and friction anchors are copied, so
+//! arrival replaces lists that are too short, in the encoder of the caller: pairs and previous contacts are copied, so
 //! growth changes no result. Shaders take the capacities from the size of the buffers.
 
 use super::contact_passes::{CONTACT_BYTES, PAIR_BYTES, make_lists};
@@ -60,9 +60,9 @@ impl ContactPasses {
         let new = self.lists.clone();
         let replaced: Vec<_> = old.iter().zip(&new).collect();
         self.passes_mut().for_each(|pass| pass.replace(device, &replaced));
-        let [pairs, _, anchors] = [0, 1, 2].map(|list| (&old[list], &new[list]));
+        let [pairs, _, previous] = [0, 1, 2].map(|list| (&old[list], &new[list]));
         // Contacts do not outlast a substep.
-        for (old, new) in [pairs, anchors] {
+        for (old, new) in [pairs, previous] {
             encoder.copy_buffer_to_buffer(old, 0, new, 0, old.size());
         }
         self.bytes += replaced.iter().map(|(old, new)| new.size() - old.size()).sum::<u64>();

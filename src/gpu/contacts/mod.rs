@@ -16,8 +16,8 @@
 //! | cells, volumes | the grids: lists of the elements of each cell; volume and path of each element | search | find_pairs, intersections |
 //! | tracked | position and predicted displacement of each particle at the last search | search | validate_pairs, find_pairs, apply_corrections |
 //! | pairs | four particles | find_pairs | find_contacts, build_division_planes |
-//! | contacts | n and c₀, b, particles and the particle that applies the sum, offset, multipliers and their last change | find_contacts, resolve_intersections, solve_contacts | solve_contacts, apply_corrections |
-//! | anchors | particles, b and offset of the contacts of the last substep | solve_contacts | find_contacts |
+//! | contacts | n and c₀, b, particles and the particle that applies the sum, distance, offset, multipliers and their last change | find_contacts, resolve_intersections, solve_contacts | solve_contacts, apply_corrections |
+//! | previous contacts | particles, b, distance and offset of the contacts of the last substep | solve_contacts | find_contacts |
 //! | dispatches | workgroups of the search, of find_contacts, of resolve_intersections, of solve_contacts | validate_pairs, finish_search | – |
 //! | corrections | two sums of three `i32`, later truncations; number and lists of contacts, mask of intersected components, truncation of the last round | validate_pairs, find_contacts, intersections, resolve_intersections, solve_contacts, apply_corrections, build_division_planes, truncate_displacements | the same |
 //! | event table | contacts of this step and of the one before | note_contacts, note_collider_contacts | collect_contact_events |

@@ -9,7 +9,7 @@ use crate::sim::capacities::Capacities;
 pub(in crate::gpu) struct ContactStatus {
     pub drift: [f32; 3],
     pub now: u32,
-    pub truncation_drift: [f32; 3],
+    pub truncation_frame: [f32; 3],
     pub stale: u32,
     pub searched: u32,
     pub horizon: u32,

@@ -2,7 +2,7 @@
 //! the GPU.
 
 use super::TrackedParticle;
-use crate::collision::pair::{PairKind, approach, closest, pack, unpack};
+use crate::collision::pair::{PairKind, SLACK, approach, closest, pack, unpack};
 use crate::geometry::vector::length;
 use crate::reference::Reference;
 use crate::reference::contact_sides::sides;
@@ -82,8 +82,9 @@ impl Reference {
         let thickness = self.thickness(kind, particles);
         if contact_elements.body(a) == contact_elements.body(second[0]) {
             let rest = particles.map(|i| contact_elements.rest(i) - contact_elements.rest(a));
-            let least = if kind == PairKind::Particles { 1.5 * thickness } else { thickness };
-            if closest(kind, rest).distance < least {
+            // Elements that are in contact at rest.
+            let exempt = thickness * if kind == PairKind::Particles { 1.5 } else { 1.0 + SLACK };
+            if closest(kind, rest).distance < exempt {
                 return None;
             }
         }
