@@ -70,8 +70,7 @@ fn contact(row: vec4u) {
     }
     let met = meeting.contact;
     let place = previous_place(row);
-    let approach = -opaque1(dot(met.normal, weighted_sum(met.weights, pair.d, params.zero)), params.zero);
-    var kept = opaque1(max(start, opaque1(NEAREST * pair.thickness, params.zero)) + max(approach, 0.0), params.zero);
+    var kept = max(start, opaque1(NEAREST * pair.thickness, params.zero));
     var offset = vec3f();
     if place != NO_SLOT {
         kept = previous[place].distance;

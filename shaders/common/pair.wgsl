@@ -234,8 +234,7 @@ const SLACK_OF_PAIR = 0.05;
 // Elements that are nearer than their thickness when they meet keep their distance. It grows at this share of the
 // recovery speed up to the thickness, because the separation becomes velocity.
 const SEPARATION = 0.05;
-// They keep at least this share of the thickness, because truncation would hold them closer. They also keep the approach of
-// the substep in which they meet: a contact that starts in an impact has almost the whole thickness.
+// They keep at least this share of the thickness: closer, truncation would hold them.
 const NEAREST = 0.1;
 
 fn on_the_way(p: Four, d: Four, time: f32, zero: u32) -> Four {

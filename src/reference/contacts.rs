@@ -191,9 +191,7 @@ impl Reference {
             }
             let pair = self.contacts.pairs[place];
             let previous = self.contacts.previous.get(&pair);
-            let approach = -dot(contact.normal, weighted(contact.weights, relative));
-            let fresh = start.max(NEAREST * thickness) + approach.max(0.0);
-            let kept = previous.map_or(fresh, |previous| previous.distance);
+            let kept = previous.map_or(start.max(NEAREST * thickness), |previous| previous.distance);
             let distance = (kept + SEPARATION * params.recovery).min(thickness);
             let c0 = contact.c0.min(distance - dot(contact.normal, weighted(contact.weights, p)));
             let contact = Contact { c0, ..contact };
