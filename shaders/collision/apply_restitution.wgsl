@@ -31,7 +31,8 @@ fn without_recovery(d: vec3f, recovery: vec3f) -> Recovered {
     let along = opaque1(dot(normal, d), params.zero);
     if l > 0.0 && along < l {
         let left = max(along, 0.0);
-        return Recovered(opaque(d - opaque(normal * left, params.zero), params.zero), opaque(normal * opaque1(l - left, params.zero), params.zero));
+        let own = opaque(d - opaque(normal * left, params.zero), params.zero);
+        return Recovered(own, opaque(normal * opaque1(l - left, params.zero), params.zero));
     }
     return Recovered(opaque(d - recovery, params.zero), vec3f());
 }

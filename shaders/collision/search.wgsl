@@ -156,7 +156,10 @@ fn track(i: u32, drift: vec3f, fast: f32) {
 // Starts a search; called by one thread.
 fn begin_search(drift: vec3f, count: u32) {
     contact_status.drift = drift;
-    contact_status.truncation_frame = select(motion_of_center(count), vec3f(), contact_params.holds_particles == 1u);
+    contact_status.truncation_frame = vec3f();
+    if contact_params.holds_particles == 0u {
+        contact_status.truncation_frame = motion_of_center(count);
+    }
     contact_status.horizon = new_horizon();
     atomicStore(&contact_status.found_count, 0u);
     if atomicLoad(&contact_status.stale) == INCOMPLETE {

@@ -80,8 +80,8 @@ pub struct Settings {
     /// [`crate::Instances`] push particles only.
     pub triangle_contacts: bool,
     /// The greatest speed at which each contact separates an overlap at the start of a substep [m/s], 0 to 1e3. Particles
-    /// and surfaces that are nearer than their thickness when they meet separate at a twentieth of it, since their
-    /// separation becomes velocity; closer than a tenth of the thickness, they part to this distance at once.
+    /// and surfaces that are nearer than their thickness when they meet separate at a twentieth of it, because their
+    /// separation becomes velocity. If they are closer than a tenth of the thickness, they part to this distance at once.
     pub recovery_speed: f32,
     /// If true, forces on colliders are summed, for [`crate::Solver::read_collider_forces`]. This takes 112 bytes per
     /// particle, unless restitution, self-collision or contact events need the same buffer.

@@ -59,3 +59,9 @@ pub const CUBE: [[u32; 3]; 12] = [
     [1, 3, 7],
     [1, 7, 5],
 ];
+
+/// The corners of a cube with the triangles of [`CUBE`].
+pub fn cube_corners(center: [f64; 3], half: f64) -> Vec<[f32; 3]> {
+    let corner = |k: usize, axis: usize| center[axis] + half * if k >> axis & 1 == 1 { 1.0 } else { -1.0 };
+    (0..8).map(|k| [0, 1, 2].map(|axis| corner(k, axis) as f32)).collect()
+}

@@ -1,7 +1,7 @@
 //! Loads at the default settings: soft balls, weights on layers, layers that slide, and pins on moving colliders.
 
 use crate::common;
-use crate::common::shapes::{CUBE, icosphere};
+use crate::common::shapes::{CUBE, cube_corners, icosphere};
 use std::ops::Range;
 use supple::{
     ClothGrid, Collider, ContactMaterial, ContactMaterialId, Elasticity, Fabric, Friction, Material, Pose, Reference,
@@ -298,10 +298,7 @@ fn a_sheet_as_thick_as_its_spacing_carries_a_box() {
         scene.add_collider(Collider { material: contact, ..Collider::default() }).unwrap();
         let size = 6.0 * spacing;
         let cloth = sheet(&mut scene, 7, [-0.5 * size, 0.5 * thickness, -0.5 * size], size, Fabric::default());
-        let center = [0.004, 1.5 * thickness + half, 0.0];
-        let positions: Vec<[f32; 3]> = (0..8)
-            .map(|corner| [0, 1, 2].map(|k| center[k] + half * if corner >> k & 1 == 1 { 1.0 } else { -1.0 }))
-            .collect();
+        let positions = cube_corners([0.004, 1.5 * f64::from(thickness) + half, 0.0], half);
         let elasticity = Elasticity::Rigid { shape: Material::RIGID };
         let body = SoftBody { positions: &positions, triangles: &CUBE, spacing: 0.04, density: 200.0, elasticity };
         let body = scene.add_soft_body(&body).unwrap().particles;

@@ -2,7 +2,7 @@
 //! bodies neither pass through each other nor leave a press sideways.
 
 use crate::common;
-use crate::common::shapes::CUBE;
+use crate::common::shapes::{CUBE, cube_corners};
 use supple::{
     ClothGrid, Collider, ContactMaterial, Elasticity, Friction, Material, Pose, Reference, Scene, SelfCollision,
     Settings, Shape, Simulation, SoftBody,
@@ -122,8 +122,7 @@ fn layers_above_the_friction_angle_slide() {
 
 /// A cube as a lattice of particles.
 fn cube(scene: &mut Scene, center: [f64; 3], half: f64, elasticity: Elasticity) -> std::ops::Range<u32> {
-    let corner = |k: usize, axis: usize| center[axis] + half * if k >> axis & 1 == 1 { 1.0 } else { -1.0 };
-    let positions: Vec<[f32; 3]> = (0..8).map(|k| [0, 1, 2].map(|axis| corner(k, axis) as f32)).collect();
+    let positions = cube_corners(center, half);
     let body = SoftBody { positions: &positions, triangles: &CUBE, spacing: 0.05, density: 300.0, elasticity };
     scene.add_soft_body(&body).unwrap().particles
 }

@@ -1,6 +1,6 @@
 //! Truncated displacements.
 
-use crate::common::shapes::CUBE;
+use crate::common::shapes::{CUBE, cube_corners};
 use supple::{
     ClothGrid, ContactMaterial, ContactMaterialId, Elasticity, Material, Reference, Scene, SelfCollision, Settings,
     SoftBody,
@@ -27,12 +27,7 @@ fn a_fast_box_and_the_sheets_that_it_hits_keep_their_momentum() {
             };
             scene.add_cloth_grid(&grid).unwrap();
         }
-        let positions: Vec<[f32; 3]> = (0..8)
-            .map(|corner| {
-                let side = |k: usize| 0.05 * if corner >> k & 1 == 1 { 1.0 } else { -1.0 };
-                [side(0), 0.115 + side(1), side(2)]
-            })
-            .collect();
+        let positions = cube_corners([0.0, 0.115, 0.0], 0.05);
         let elasticity = Elasticity::Rigid { shape: Material::RIGID };
         let body = SoftBody { positions: &positions, triangles: &CUBE, spacing: 0.025, density: 500.0, elasticity };
         let body = scene.add_soft_body(&body).unwrap().particles;

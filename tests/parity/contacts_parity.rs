@@ -2,7 +2,7 @@
 //! contacts between particles at both levels.
 
 use crate::common;
-use crate::common::shapes::CUBE;
+use crate::common::shapes::{CUBE, cube_corners};
 use crate::common::{Pair, change, first_unequal, is_exact};
 use supple::internals::Pass;
 use supple::{
@@ -284,11 +284,7 @@ fn a_soft_body_that_lands_agrees_at_few_substeps() {
         let thick = ContactMaterial { thickness: 0.02, ..ContactMaterial::default() };
         let material = scene.add_contact_material(thick).unwrap();
         scene.add_collider(Collider { material, ..Collider::default() }).unwrap();
-        let half = 0.06;
-        let center = [-0.0031, 0.17, 0.002];
-        let positions: Vec<[f32; 3]> = (0..8)
-            .map(|corner| [0, 1, 2].map(|k| center[k] + half * if corner >> k & 1 == 1 { 1.0 } else { -1.0 }))
-            .collect();
+        let positions = cube_corners([-0.0031, 0.17, 0.002], 0.06);
         let elasticity = Elasticity::Elastic { young: 3e4, bulk: 3e4, damping_time: 0.01 };
         let body = SoftBody { positions: &positions, triangles: &CUBE, spacing: 0.04, density: 200.0, elasticity };
         let body = scene.add_soft_body(&body).unwrap().particles;
